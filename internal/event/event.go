@@ -1,0 +1,164 @@
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+)
+
+// Event is a fact about the session. The set is closed; switches over it are exhaustive.
+type Event interface{ event() }
+
+// Session
+
+// Ready says what the session is; it comes before the first event of each turn.
+type Ready struct {
+	Session        string
+	Cwd            string
+	Model          string
+	PermissionMode string
+	KeySource      string // where the credential comes from
+	Version        string
+	Tools          []string
+	Commands       []string
+	Agents, Skills []string
+	Servers        []Server
+	OutputStyle    string
+	Resumed        bool
+}
+
+// Server is an MCP server and its state.
+type Server struct{ Name, Status string }
+
+// Notice is something that the person should know and the model is not told.
+type Notice struct {
+	Level string // info, warning, error
+	Text  string
+}
+
+// Turn
+
+// TurnStarted opens a turn. TurnDone closes it.
+type TurnStarted struct{ Prompt Prompt }
+
+// StageDone is told of each stage when the session's options ask for it.
+type StageDone struct {
+	Stage string
+	Step  int
+	Dur   time.Duration
+	Notes []string // what the stage did, in words
+	Err   string
+}
+
+// Message is a message that was appended to the conversation and is on disk.
+type Message struct{ Msg msg.Message }
+
+// Model
+
+// Requesting says that a model call starts.
+type Requesting struct {
+	Model  string
+	Tokens int // estimated size of the prompt
+	Bytes  int
+}
+
+// Stream is one event of the provider's stream, in Messages API form. Text is set for text and thinking deltas.
+type Stream struct {
+	Raw   json.RawMessage
+	Text  string
+	Think bool
+	TTFT  time.Duration // on the first event: time since the request
+}
+
+// Discarded withdraws an unfinished answer: messages that were shown with these ids are void.
+type Discarded struct {
+	APIID  string
+	IDs    []string
+	Reason string
+}
+
+// Retry says that a call failed and will be tried again.
+type Retry struct {
+	Attempt, Max int
+	Delay        time.Duration
+	Status       int
+	Category     string // see provider.Kind
+	Text         string // what is happening, in words
+}
+
+// Tools
+
+// ToolStarted says that a permitted call runs. Its result comes as a Message.
+type ToolStarted struct {
+	ID, Name, Summary string
+	Input             json.RawMessage
+}
+
+// ToolProgress is new output of a running tool.
+type ToolProgress struct {
+	ID, Name string
+	Text     string
+	Elapsed  time.Duration
+}
+
+// ToolDone says that a call ended.
+type ToolDone struct {
+	ID, Name string
+	Dur      time.Duration
+	IsError  bool
+	Decision perm.Decision
+}
+
+// Denied says that a call was refused without asking anybody.
+type Denied struct {
+	ID, Name string
+	Input    json.RawMessage
+	Decision perm.Decision
+}
+
+// People
+
+// Ask is a question to the person: may this call run?
+type Ask struct {
+	ID       string
+	CallID   string
+	Tool     string
+	Input    json.RawMessage
+	Summary  string
+	Decision perm.Decision
+}
+
+// State
+
+// ModeChanged and ModelChanged report a new setting.
+type (
+	ModeChanged  struct{ Mode string }
+	ModelChanged struct{ Model, Reason string }
+)
+
+// Todos is the to-do list, whole.
+type Todos struct{ Items json.RawMessage }
+
+// TurnDone is the turn's result.
+type TurnDone struct{ Result Result }
+
+func (Ready) event()        {}
+func (Notice) event()       {}
+func (TurnStarted) event()  {}
+func (StageDone) event()    {}
+func (Message) event()      {}
+func (Requesting) event()   {}
+func (Stream) event()       {}
+func (Discarded) event()    {}
+func (Retry) event()        {}
+func (ToolStarted) event()  {}
+func (ToolProgress) event() {}
+func (ToolDone) event()     {}
+func (Denied) event()       {}
+func (Ask) event()          {}
+func (ModeChanged) event()  {}
+func (ModelChanged) event() {}
+func (Todos) event()        {}
+func (TurnDone) event()     {}

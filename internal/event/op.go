@@ -1,0 +1,48 @@
+package event
+
+import (
+	"encoding/json"
+
+	"lathe/internal/msg"
+)
+
+// Op is what a front end asks of the engine.
+type Op interface{ op() }
+
+// Prompt starts a turn, or is queued when one runs; a queued prompt enters at the next pass of the loop.
+type Prompt struct {
+	ID      string      // uuid of the user message; made when empty
+	Text    string      // as typed
+	Blocks  []msg.Block // further content: images, documents
+	Images  []string    // paths of images to attach
+	NoQuery bool        // add to the conversation without a turn
+	Literal bool        // no slash commands, no @ mentions
+}
+
+// Interrupt stops the running turn; what was queued stays queued unless DropQueued.
+type Interrupt struct{ DropQueued bool }
+
+// Answer answers an Ask.
+type Answer struct {
+	ID      string // of the Ask
+	Allow   bool
+	Message string          // to the model, when refused
+	Input   json.RawMessage // changed input, when allowed; nil: as asked
+	Stop    bool            // refused, and the turn ends here
+}
+
+// SetMode changes the permission mode, SetModel the model, from the next pass on.
+type (
+	SetMode  struct{ Mode string }
+	SetModel struct{ Model string }
+)
+
+// Close ends the session after the running turn.
+type Close struct{}
+
+func (Prompt) op()    {}
+func (Interrupt) op() {}
+func (Answer) op()    {}
+func (SetMode) op()   {}
+func (SetModel) op()  {}
+func (Close) op()     {}

@@ -1,0 +1,21 @@
+package sys
+
+import "time"
+
+// Sys is filled once at start; tests fill what they need.
+type Sys struct {
+	Now     func() time.Time        // for stamps only; timers use package time
+	NewID   func() string           // a random uuid
+	Getenv  func(key string) string // the process environment with the settings' env blocks applied
+	Environ func() []string         // the environment that children get
+	Dirs    Dirs
+	Version string // of the program, "1.2.3"
+}
+
+// Dirs are the folders that the program uses; all absolute.
+type Dirs struct {
+	Work   string // the working directory at start, links resolved
+	Home   string // the user's home; empty when there is none
+	State  string // what Lathe writes: ~/.lathe, or LATHE_HOME
+	Config string // what people already have: ~/.claude, or CLAUDE_CONFIG_DIR
+}

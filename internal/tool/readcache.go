@@ -1,0 +1,72 @@
+package tool
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+)
+
+// ReadCache remembers which files the conversation has seen, and in which state: an edit needs a fresh read, and
+// a file that changed since is told to the model. It is safe for concurrent use.
+type ReadCache struct {
+	mu    sync.Mutex
+	files map[string]ReadState
+	locks map[string]*sync.Mutex
+}
+
+// ReadState is what was seen of one file.
+type ReadState struct {
+	Hash    [32]byte // SHA-256 of the whole content
+	Size    int64
+	ModTime time.Time
+	Offset  int    // first line seen, from 1; 0 when all was seen
+	Limit   int    // number of lines seen, when Offset is set
+	Partial bool   // only a part was seen
+	Content []byte // the whole content when it was small enough to keep (for diffs); else nil
+}
+
+// NewReadCache returns an empty cache.
+func NewReadCache() *ReadCache {
+	return &ReadCache{files: map[string]ReadState{}, locks: map[string]*sync.Mutex{}}
+}
+
+// Hash is the content hash that ReadState uses.
+func Hash(content []byte) [32]byte { return sha256.Sum256(content) }
+
+// Get returns what was seen of the file at path (absolute, links resolved).
+func (c *ReadCache) Get(path string) (ReadState, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.files[path]
+	return s, ok
+}
+
+// Put records what was seen.
+func (c *ReadCache) Put(path string, s ReadState) { c.mu.Lock(); c.files[path] = s; c.mu.Unlock() }
+
+// Forget drops a file, for instance one that was deleted.
+func (c *ReadCache) Forget(path string) { c.mu.Lock(); delete(c.files, path); c.mu.Unlock() }
+
+// All returns a copy of everything that was seen.
+func (c *ReadCache) All() map[string]ReadState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[string]ReadState, len(c.files))
+	for k, v := range c.files {
+		out[k] = v
+	}
+	return out
+}
+
+// Lock serialises changes of one file within the process and returns the function that unlocks it.
+func (c *ReadCache) Lock(path string) func() {
+	c.mu.Lock()
+	l := c.locks[path]
+	if l == nil {
+		l = &sync.Mutex{}
+		c.locks[path] = l
+	}
+	c.mu.Unlock()
+	l.Lock()
+	return l.Unlock
+}

@@ -1,0 +1,55 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"lathe/internal/msg"
+)
+
+// Tool is one tool of a session.
+type Tool interface {
+	Def() msg.ToolDef
+	// Plan validates the input and says what will happen; it changes nothing. Its input is canonical (see
+	// Registry.Canonical). An error is the model's mistake: it goes back to it as a failed result, and nobody is
+	// asked.
+	Plan(ctx context.Context, call Call) (Plan, error)
+}
+
+// Call is one tool use.
+type Call struct {
+	ID    string
+	Input json.RawMessage
+}
+
+// Plan is a call that was understood.
+type Plan struct {
+	Summary  string // one line for a person
+	Parallel bool   // changes nothing, so it may run beside other such calls, and while the answer still streams
+	ReadOnly bool   // changes nothing at all and reaches nothing outside; for tools that package perm does not know
+	// Run does it. It is called at most once. When ctx ends it stops what it started and returns promptly. An
+	// error becomes a failed result with the error's text.
+	Run func(ctx context.Context, progress Progress) (Result, error)
+}
+
+// Progress takes new output of a running tool. It may be called from any goroutine until Run returns.
+type Progress func(text string)
+
+// Result is what a tool gives back: blocks for the model, structured output for programs.
+type Result struct {
+	Blocks  []msg.Block // text and image blocks; never empty text
+	Output  any         // encoded as tool_use_result on the stream and toolUseResult in the transcript
+	IsError bool
+	// Touched are the files that were read or changed, absolute: what memory rules and change detection go by.
+	Touched []string
+	// LinesAdded and LinesRemoved count changed lines of edits.
+	LinesAdded, LinesRemoved int
+	// Budgeted says that the tool kept its own output limit, so that the result budget leaves it alone.
+	Budgeted bool
+}
+
+// TextResult is a plain result.
+func TextResult(s string) Result { return Result{Blocks: []msg.Block{msg.Text(s)}} }
+
+// Aliaser is implemented by tools that accept other names for their parameters: wrong name → documented name.
+type Aliaser interface{ Aliases() map[string]string }

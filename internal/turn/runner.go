@@ -1,0 +1,134 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/trace"
+)
+
+// Phase says how often a stage runs.
+type Phase int
+
+// The phases of a turn.
+const (
+	Once     Phase = iota + 1 // per prompt
+	EachStep                  // per model call
+	Last                      // when the turn is done, whatever ended it
+)
+
+// Stage is a row of the pipeline's table.
+type Stage struct {
+	Name   string
+	When   Phase
+	Writes []string // fields of Turn that it may change
+	Run    func(ctx context.Context, t *Turn) error
+}
+
+// Runner walks a turn through the stages.
+type Runner struct {
+	Stages []Stage
+	Trace  trace.Recorder // nil: nothing is recorded
+	Tell   bool           // emit StageDone events
+	Now    func() time.Time
+	// Check, set in tests, sees the turn before and after each stage.
+	Check func(s Stage, before, after *Turn)
+}
+
+// grace is how long the last stages may take after the turn's context ended.
+const grace = 5 * time.Second
+
+// Run walks t through the table: the Once stages, then the EachStep stages until the turn is done, then the
+// Last stages. A stage's error ends the loop; the Last stages always run, with a context that an interrupt does
+// not end, and see the cause in t.Stop. When they clear Done (a stop hook that demands more), the loop goes on.
+func (r *Runner) Run(ctx context.Context, t *Turn) error {
+	err := r.phase(ctx, t, Once)
+	for {
+		for err == nil && !t.Done {
+			if err = context.Cause(ctx); err != nil {
+				break
+			}
+			t.Step++
+			err = r.phase(ctx, t, EachStep)
+		}
+		t.Done = true
+		if err != nil {
+			t.Stop = asStop(ctx, err)
+		}
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		lastErr := r.phase(last, t, Last)
+		cancel()
+		if lastErr != nil {
+			return lastErr
+		}
+		if t.Done || err != nil {
+			return nil
+		}
+	}
+}
+
+func (r *Runner) phase(ctx context.Context, t *Turn, p Phase) error {
+	for _, s := range r.Stages {
+		if s.When != p {
+			continue
+		}
+		if t.Done && p != Last {
+			return nil
+		}
+		if err := r.stage(ctx, t, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Runner) stage(ctx context.Context, t *Turn, s Stage) error {
+	if r.Trace == nil && !r.Tell && r.Check == nil {
+		return s.Run(ctx, t)
+	}
+	t.notes = nil
+	before := *t
+	rec := trace.Record{Session: t.Session, Turn: t.ID, Stage: s.Name, Step: t.Step, Start: r.Now()}
+	if r.Trace != nil {
+		rec.Before = viewOf(t, r.Trace)
+	}
+	start := time.Now()
+	err := s.Run(ctx, t)
+	rec.Dur = time.Since(start)
+	if err != nil {
+		rec.Err = err.Error()
+	}
+	if r.Check != nil {
+		r.Check(s, &before, t)
+	}
+	if r.Trace != nil {
+		rec.After = viewOf(t, r.Trace)
+		for _, n := range t.notes {
+			rec.Notes = append(rec.Notes, trace.Note{Text: n})
+		}
+		r.Trace.Record(rec)
+	}
+	if r.Tell {
+		done := event.StageDone{Stage: s.Name, Step: t.Step, Dur: rec.Dur, Notes: t.notes, Err: rec.Err}
+		if emitErr := t.Emit(done); err == nil {
+			err = emitErr
+		}
+	}
+	return err
+}
+
+// asStop turns whatever ended the loop into a Stop.
+func asStop(ctx context.Context, err error) *Stop {
+	var stop *Stop
+	if errors.As(err, &stop) {
+		return stop
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		reason := "aborted_tools"
+		return &Stop{Subtype: event.ErrDuring, Terminal: reason, Errors: []string{cause.Error()}, Err: cause}
+	}
+	return &Stop{Subtype: event.ErrDuring, Terminal: "error", Errors: []string{fmt.Sprint(err)}, Err: err}
+}
