@@ -1,0 +1,282 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe/internal/perm"
+)
+
+// Settings are the layers of all scopes, highest first.
+type Settings struct {
+	Layers []*Layer
+	// Problems are things that the user should know: files that could not be read, entries that were skipped.
+	Problems []string
+}
+
+// Places says where to look. Empty directories are skipped.
+type Places struct {
+	Config  string   // ~/.claude
+	State   string   // ~/.lathe
+	Work    string   // project directory
+	Root    string   // repository root, for local settings; empty: Work
+	Inline  string   // value of --settings: a path or JSON
+	Sources []string // which of user, project, local load; nil: all
+	Trusted bool     // the project is trusted
+}
+
+// Load reads every settings file. A file with wrong JSON is left out and named in Problems; --settings that
+// cannot be read is an error, since the user asked for it by name.
+func Load(p Places) (*Settings, error) {
+	s := &Settings{}
+	if err := s.inline(p); err != nil {
+		return nil, err
+	}
+	root := p.Root
+	if root == "" {
+		root = p.Work
+	}
+	if p.wants("local") {
+		s.add(Local, root, ".lathe/settings.local.json", p.Work, p.Trusted)
+		s.add(Local, root, ".claude/settings.local.json", p.Work, p.Trusted)
+	}
+	if p.wants("project") {
+		s.add(Project, p.Work, ".lathe/settings.json", p.Work, p.Trusted)
+		s.add(Project, p.Work, ".claude/settings.json", p.Work, p.Trusted)
+	}
+	if p.wants("user") {
+		s.add(User, p.State, "settings.json", p.State, true)
+		s.add(User, p.Config, "settings.json", p.Config, true)
+	}
+	return s, nil
+}
+
+func (p Places) wants(source string) bool {
+	return p.Sources == nil || slices.Contains(p.Sources, source)
+}
+
+func (s *Settings) inline(p Places) error {
+	if p.Inline == "" {
+		return nil
+	}
+	var l *Layer
+	var err error
+	if strings.HasPrefix(strings.TrimSpace(p.Inline), "{") {
+		l, err = ParseLayer(CLI, "", p.Work, []byte(p.Inline))
+	} else {
+		file := p.Inline
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(p.Work, file)
+		}
+		l, err = ReadLayer(CLI, file, filepath.Dir(file))
+		if err == nil && l == nil {
+			err = fmt.Errorf("settings file not found: %s", p.Inline)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.Layers = append(s.Layers, l)
+	return nil
+}
+
+func (s *Settings) add(scope Scope, dir, name, anchor string, trusted bool) {
+	if dir == "" {
+		return
+	}
+	l, err := ReadLayer(scope, filepath.Join(dir, name), anchor)
+	if err != nil {
+		s.Problems = append(s.Problems, err.Error()+" (the file is ignored)")
+		return
+	}
+	if l == nil || slices.ContainsFunc(s.Layers, func(o *Layer) bool { return o.File == l.File }) {
+		return
+	}
+	l.Trusted = trusted
+	s.Layers = append(s.Layers, l)
+}
+
+// lookup finds a key in the highest layer that has it. Keys that grant power count only from trusted layers.
+func (s *Settings) lookup(key string, power bool) (json.RawMessage, *Layer) {
+	for _, l := range s.Layers {
+		if power && !l.Trusted {
+			continue
+		}
+		if v, ok := l.Keys[key]; ok && string(v) != "null" {
+			return v, l
+		}
+	}
+	return nil, nil
+}
+
+// String is a text setting; def when it is not set or not a text. power marks keys that name endpoints,
+// programs or models: they count only from trusted layers.
+func (s *Settings) String(key, def string, power bool) string {
+	v, l := s.lookup(key, power)
+	if l == nil {
+		return def
+	}
+	var out string
+	if json.Unmarshal(v, &out) != nil {
+		s.problem(l, key, "must be a text")
+		return def
+	}
+	return out
+}
+
+// Bool is a true-or-false setting.
+func (s *Settings) Bool(key string, def bool) bool {
+	v, l := s.lookup(key, false)
+	if l == nil {
+		return def
+	}
+	out := def
+	if json.Unmarshal(v, &out) != nil {
+		s.problem(l, key, "must be true or false")
+		return def
+	}
+	return out
+}
+
+// Strings is a list setting whose whole value comes from the highest layer; a single text counts as a list.
+func (s *Settings) Strings(key string, power bool) []string {
+	v, l := s.lookup(key, power)
+	if l == nil {
+		return nil
+	}
+	return s.list(l, key, v)
+}
+
+// AllStrings is a list setting whose values of all layers are joined, without duplicates.
+func (s *Settings) AllStrings(key string) []string {
+	var out []string
+	for _, l := range s.Layers {
+		if v, ok := l.Keys[key]; ok {
+			out = appendNew(out, s.list(l, key, v)...)
+		}
+	}
+	return out
+}
+
+func (s *Settings) list(l *Layer, key string, v json.RawMessage) []string {
+	var one string
+	if json.Unmarshal(v, &one) == nil {
+		return []string{one}
+	}
+	var out []string
+	if json.Unmarshal(v, &out) != nil {
+		s.problem(l, key, "must be a list of texts")
+		return nil
+	}
+	return out
+}
+
+// Env is the joined env block: higher layers win, untrusted ones do not count.
+func (s *Settings) Env() map[string]string {
+	out := map[string]string{}
+	for i := len(s.Layers) - 1; i >= 0; i-- {
+		l := s.Layers[i]
+		v, ok := l.Keys["env"]
+		if !ok || !l.Trusted {
+			continue
+		}
+		var block map[string]any
+		if json.Unmarshal(v, &block) != nil {
+			s.problem(l, "env", "must be an object of texts")
+			continue
+		}
+		for k, val := range block {
+			if text, ok := val.(string); ok {
+				out[k] = text
+			} else {
+				out[k] = fmt.Sprint(val)
+			}
+		}
+	}
+	return out
+}
+
+// Has reports whether any layer sets the key.
+func (s *Settings) Has(key string) bool { _, l := s.lookup(key, false); return l != nil }
+
+func (s *Settings) problem(l *Layer, key, what string) {
+	text := fmt.Sprintf("%s:%d: %s %s (ignored)", l.name(), l.Line("/"+key), key, what)
+	s.Problems = appendNew(s.Problems, text)
+}
+
+func appendNew(list []string, more ...string) []string {
+	for _, m := range more {
+		if !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Permissions is the joined permissions block.
+type Permissions struct {
+	Rules []perm.Rule
+	Dirs  []string // additional directories
+	Mode  string
+	// Skipped counts allow rules and directories of layers that are not trusted.
+	Skipped       int
+	DisableBypass bool
+}
+
+type permissionKeys struct {
+	Allow         []json.RawMessage `json:"allow"`
+	Ask           []json.RawMessage `json:"ask"`
+	Deny          []json.RawMessage `json:"deny"`
+	Dirs          []string          `json:"additionalDirectories"`
+	DefaultMode   string            `json:"defaultMode"`
+	DisableBypass string            `json:"disableBypassPermissionsMode"`
+}
+
+// Permissions joins the permissions blocks. Deny and ask rules count from every layer; allow rules and
+// directories only from trusted ones. The mode comes from the highest layer; bypassPermissions and auto are
+// taken only from the user's own files and the command line.
+func (s *Settings) Permissions() Permissions {
+	var out Permissions
+	for _, l := range s.Layers {
+		v, ok := l.Keys["permissions"]
+		if !ok {
+			continue
+		}
+		var k permissionKeys
+		if err := json.Unmarshal(v, &k); err != nil {
+			s.problem(l, "permissions", "has a value of the wrong type: "+err.Error())
+			continue
+		}
+		s.rules(&out, l, "deny", perm.Deny, k.Deny)
+		s.rules(&out, l, "ask", perm.Ask, k.Ask)
+		if l.Trusted {
+			s.rules(&out, l, "allow", perm.Allow, k.Allow)
+			out.Dirs = appendNew(out.Dirs, k.Dirs...)
+		} else {
+			out.Skipped += len(k.Allow) + len(k.Dirs)
+		}
+		own := l.Scope == User || l.Scope == CLI || l.Scope == Managed
+		power := k.DefaultMode == string(perm.ModeBypass) || k.DefaultMode == string(perm.ModeAuto)
+		if out.Mode == "" && k.DefaultMode != "" && (own || l.Trusted && !power) {
+			out.Mode = k.DefaultMode
+		}
+		out.DisableBypass = out.DisableBypass || k.DisableBypass == "disable"
+	}
+	return out
+}
+
+func (s *Settings) rules(out *Permissions, l *Layer, list string, effect perm.Verdict, raw []json.RawMessage) {
+	for i, r := range raw {
+		pointer := fmt.Sprintf("/permissions/%s/%d", list, i)
+		var text string
+		if json.Unmarshal(r, &text) != nil {
+			s.Problems = appendNew(s.Problems, fmt.Sprintf("%s:%d: permissions.%s[%d] must be a text (skipped)", l.name(), l.Line(pointer), list, i))
+			continue
+		}
+		src := perm.Source{Kind: "rule", Rule: text, Scope: string(l.Scope), File: l.File, Line: l.Line(pointer)}
+		out.Rules = append(out.Rules, perm.Rule{Text: text, Effect: effect, Source: src})
+	}
+}

@@ -1,0 +1,127 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of the snapshot.
+const (
+	maxStatus = 2000 // characters of the short status
+)
+
+// safe are the options that keep a repository's configuration from running programs.
+var safe = []string{
+	"--no-optional-locks", "--no-pager",
+	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=",
+	"-c", "core.pager=cat", "-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false",
+	"-c", "core.untrackedCache=false", "-c", "submodule.recurse=false",
+}
+
+// Run runs git in dir with the safe options and returns its trimmed output.
+func Run(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, safe...), args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EXTERNAL_DIFF=", "LC_ALL=C")
+	cmd.WaitDelay = 100 * time.Millisecond
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	err := cmd.Run()
+	return strings.TrimRight(out.String(), "\n"), err
+}
+
+// Root is the top of the work tree that holds dir, or "" outside a repository. It runs nothing.
+func Root(dir string) string {
+	for d := dir; ; {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		up := filepath.Dir(d)
+		if up == d {
+			return ""
+		}
+		d = up
+	}
+}
+
+// Branch reads the current branch from the repository's HEAD file, without running git; "" when it is detached
+// or unknown.
+func Branch(root string) string {
+	dotgit := filepath.Join(root, ".git")
+	if link, err := os.ReadFile(dotgit); err == nil { // a worktree or submodule: "gitdir: path"
+		dir := strings.TrimSpace(strings.TrimPrefix(string(link), "gitdir:"))
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+		dotgit = dir
+	}
+	head, err := os.ReadFile(filepath.Join(dotgit, "HEAD"))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+}
+
+// Snapshot is what the system prompt tells of a repository.
+type Snapshot struct {
+	Branch, Default, User string
+	Status                string // short format, cut at 2,000 characters
+	StatusCut             bool
+	Log                   string // the last commits, one a line
+}
+
+// Take reads the snapshot. It returns nil outside a repository, without git, or when git did not answer in time.
+func Take(ctx context.Context, root string, limit time.Duration) *Snapshot {
+	if root == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	s := &Snapshot{Branch: Branch(root)}
+	var wg sync.WaitGroup
+	var statusErr error
+	ask := func(into *string, args ...string) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			*into, _ = Run(ctx, root, args...)
+		}()
+	}
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		s.Status, statusErr = Run(ctx, root, "status", "--short", "--untracked-files=normal", "--ignore-submodules=all")
+	}()
+	ask(&s.Log, "log", "-5", "--oneline", "--no-decorate", "--no-color")
+	ask(&s.User, "config", "user.name")
+	s.Default = defaultBranch(root)
+	wg.Wait()
+	if statusErr != nil {
+		return nil
+	}
+	if len(s.Status) > maxStatus {
+		s.Status, s.StatusCut = strings.ToValidUTF8(s.Status[:maxStatus], ""), true
+	}
+	return s
+}
+
+// defaultBranch reads what origin calls its head, else looks for the usual names.
+func defaultBranch(root string) string {
+	common := filepath.Join(root, ".git")
+	if head, err := os.ReadFile(filepath.Join(common, "refs", "remotes", "origin", "HEAD")); err == nil {
+		return strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: refs/remotes/origin/")
+	}
+	packed, _ := os.ReadFile(filepath.Join(common, "packed-refs"))
+	for _, name := range []string{"main", "master"} {
+		if _, err := os.Stat(filepath.Join(common, "refs", "heads", name)); err == nil || bytes.Contains(packed, []byte("refs/heads/"+name+"\n")) {
+			return name
+		}
+	}
+	return ""
+}

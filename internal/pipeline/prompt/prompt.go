@@ -1,0 +1,153 @@
+package prompt
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"strings"
+	"time"
+
+	"lathe/internal/git"
+	"lathe/internal/msg"
+	"lathe/internal/session"
+	"lathe/internal/turn"
+)
+
+//go:embed static.md
+var static string
+
+// Boundary is the line that splits a replaced prompt into its cached and its per-run part.
+const Boundary = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__"
+
+// gitLimit is how long the git snapshot may take before it is left out.
+const gitLimit = 2 * time.Second
+
+// Config is what the user set and what the program knows of its place.
+type Config struct {
+	Custom   *string // replaces the default prompt and the environment
+	Append   string  // comes last
+	Override *string // replaces everything
+
+	Cwd, Platform, Shell, OS string
+	ExtraDirs                []string
+	Git                      bool // take the git snapshot
+	Root                     string
+}
+
+// Deps is what the stage needs.
+type Deps struct {
+	Config
+	Tools []msg.ToolDef
+	// Freeze keeps what was built with the session.
+	Freeze func(f session.Frozen) error
+}
+
+// New returns the stage.
+func New(d Deps) func(context.Context, *turn.Turn) error {
+	return func(ctx context.Context, t *turn.Turn) error {
+		if t.System != nil || t.Tools != nil {
+			return nil // frozen
+		}
+		f := d.build(ctx)
+		f.Model = t.Model
+		t.System, t.Tools, t.Static = f.System, f.Tools, f.Static
+		t.Note("system prompt of %d blocks, %d tools, frozen with the session", len(f.System), len(f.Tools))
+		return d.Freeze(f)
+	}
+}
+
+func (d Deps) build(ctx context.Context) session.Frozen {
+	fixed, dynamic := d.parts(ctx)
+	f := session.Frozen{Tools: d.Tools, System: []msg.Block{}}
+	if f.Tools == nil {
+		f.Tools = []msg.ToolDef{}
+	}
+	for _, s := range []string{fixed, dynamic} {
+		if s = strings.TrimSpace(s); s != "" {
+			f.System = append(f.System, msg.Text(s))
+		}
+	}
+	if strings.TrimSpace(fixed) != "" {
+		f.Static = 1
+	}
+	return f
+}
+
+// parts applies the precedence: override, else custom, else default; what is appended comes last, unless the
+// prompt was overridden.
+func (d Deps) parts(ctx context.Context) (fixed, dynamic string) {
+	switch {
+	case d.Override != nil:
+		return split(*d.Override)
+	case d.Custom != nil:
+		fixed, dynamic = split(*d.Custom)
+	default:
+		fixed, dynamic = static, d.environment(ctx)
+	}
+	if d.Append != "" {
+		dynamic = strings.TrimSpace(dynamic) + "\n\n" + d.Append
+	}
+	return fixed, dynamic
+}
+
+func split(text string) (fixed, dynamic string) {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if strings.TrimSpace(l) == Boundary {
+			return strings.Join(lines[:i], "\n"), strings.Join(lines[i+1:], "\n")
+		}
+	}
+	return text, ""
+}
+
+// environment is the dynamic part: where the session runs. Nothing in it changes while the session lasts; the
+// date is in the user context.
+func (d Deps) environment(ctx context.Context) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Environment\nWorking directory: %s\n", d.Cwd)
+	if len(d.ExtraDirs) > 0 {
+		fmt.Fprintf(&b, "Further directories: %s\n", strings.Join(d.ExtraDirs, ", "))
+	}
+	fmt.Fprintf(&b, "Git repository: %s\nPlatform: %s\nShell: %s\n", yes(d.Root != ""), d.Platform, d.Shell)
+	if d.OS != "" {
+		fmt.Fprintf(&b, "OS version: %s\n", d.OS)
+	}
+	if !d.Git {
+		return b.String()
+	}
+	if s := git.Take(ctx, d.Root, gitLimit); s != nil {
+		b.WriteString(gitText(s))
+	}
+	return b.String()
+}
+
+func gitText(s *git.Snapshot) string {
+	var b strings.Builder
+	b.WriteString("\nGit at the start of the session (not updated)\n")
+	fmt.Fprintf(&b, "Branch: %s\n", s.Branch)
+	if s.Default != "" {
+		fmt.Fprintf(&b, "Default branch: %s\n", s.Default)
+	}
+	if s.User != "" {
+		fmt.Fprintf(&b, "User: %s\n", s.User)
+	}
+	status := s.Status
+	if status == "" {
+		status = "(clean)"
+	}
+	if s.StatusCut {
+		status += "\n(cut at 2,000 characters; run git status for all)"
+	}
+	fmt.Fprintf(&b, "Status:\n%s\n", status)
+	if s.Log != "" {
+		fmt.Fprintf(&b, "Last commits:\n%s\n", s.Log)
+	}
+	return b.String()
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

@@ -1,0 +1,242 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+// What the model is told of calls that did not run to their end.
+const (
+	interruptedBefore = "not run: the user interrupted"
+	interruptedDuring = "stopped: the user interrupted; what it did until then stands"
+)
+
+// call is one tool_use on its way: understood, judged, run.
+type call struct {
+	block    msg.Block
+	input    json.RawMessage // canonical
+	tool     tool.Tool
+	plan     tool.Plan
+	decision perm.Decision
+	err      error      // the model's mistake: an error result, nothing runs
+	stop     *turn.Stop // a person's no that also ends the turn
+}
+
+// parallel reports whether the call may run beside others.
+func (c *call) parallel() bool { return c.err == nil && c.plan.Parallel }
+
+// prepare understands and judges a call. It changes nothing.
+func (s *Stage) prepare(ctx context.Context, b msg.Block) *call {
+	c := &call{block: b}
+	t, ok := s.Registry.Get(b.Name)
+	if !ok {
+		c.err = fmt.Errorf("there is no tool named %s; the tools are %s", b.Name, strings.Join(s.Registry.Names(), ", "))
+		return c
+	}
+	c.tool = t
+	c.understand(ctx, b.Input, s.Decide)
+	return c
+}
+
+func (c *call) understand(ctx context.Context, input json.RawMessage, decide func(perm.Request) perm.Decision) {
+	c.input, c.err = tool.Canonical(c.tool, input)
+	if c.err != nil {
+		return
+	}
+	c.plan, c.err = c.tool.Plan(ctx, tool.Call{ID: c.block.ID, Input: c.input})
+	if c.err != nil {
+		return
+	}
+	c.decision = decide(perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly})
+}
+
+// permit asks a person where the decision says so, and applies the answer.
+func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
+	if c.err != nil || c.decision.Verdict == perm.Allow || c.decision.Verdict == perm.Deny {
+		return
+	}
+	answer, err := t.Ask(ctx, event.Ask{ID: "ask-" + c.block.ID, CallID: c.block.ID, Tool: c.block.Name,
+		Input: c.input, Summary: c.plan.Summary, Decision: c.decision})
+	switch {
+	case errors.Is(err, turn.ErrNobody):
+		c.decision.Verdict = perm.Deny
+		c.decision.Reason = nobody(c.decision)
+	case err != nil:
+		c.decision = perm.Decision{Verdict: perm.Deny, Reason: interruptedBefore, Source: perm.Source{Kind: "interrupt"}}
+	case !answer.Allow:
+		c.refused(answer)
+	case answer.Input != nil:
+		c.understand(ctx, answer.Input, s.Decide)
+		if c.err == nil && c.decision.Verdict != perm.Deny {
+			c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
+		}
+	default:
+		c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
+	}
+}
+
+// refused notes a person's no. It is told to the model with the person's words.
+func (c *call) refused(a event.Answer) {
+	reason := "the user refused this call"
+	if a.Message != "" {
+		reason += ": " + a.Message
+	}
+	c.decision = perm.Decision{Verdict: perm.Deny, Reason: reason, Source: perm.Source{Kind: "person"}}
+	if a.Stop {
+		c.stop = &turn.Stop{Subtype: event.ErrDuring, Terminal: "aborted_tools", Errors: []string{reason}}
+	}
+}
+
+// nobody explains a denial that only happens because no one can be asked, and which rule would allow the call.
+func nobody(d perm.Decision) string {
+	reason := d.Reason
+	if reason == "" {
+		reason = "no rule covers this call"
+	}
+	if len(d.Suggest) == 0 {
+		return reason + "; nobody is there to ask, so it was denied"
+	}
+	var rules []string
+	for _, r := range d.Suggest {
+		rules = append(rules, r.Text)
+	}
+	return fmt.Sprintf("%s; nobody is there to ask, so it was denied. Allowed by: --allowedTools %q",
+		reason, strings.Join(rules, ","))
+}
+
+// run carries out a judged call and always returns an outcome.
+func (s *Stage) run(ctx context.Context, t *turn.Turn, c *call) (o outcome) {
+	o.decision = c.decision
+	switch {
+	case c.err != nil:
+		o.result = failed(c.err.Error())
+		return o
+	case c.decision.Verdict != perm.Allow:
+		o.result = failed(c.decision.Reason)
+		o.stop = c.stop
+		return o
+	case ctx.Err() != nil:
+		o.result = failed(interruptedBefore)
+		return o
+	}
+	_ = t.Emit(event.ToolStarted{ID: c.block.ID, Name: c.block.Name, Summary: c.plan.Summary, Input: c.input})
+	start := time.Now()
+	progress := func(text string) {
+		_ = t.Emit(event.ToolProgress{ID: c.block.ID, Name: c.block.Name, Text: text, Elapsed: time.Since(start)})
+	}
+	o.result = s.guarded(ctx, c, progress)
+	_ = t.Emit(event.ToolDone{ID: c.block.ID, Name: c.block.Name, Dur: time.Since(start), IsError: o.result.IsError, Decision: c.decision})
+	return o
+}
+
+// guarded runs the tool; a panic in it becomes a failed result, since a broken tool must not end the session.
+func (s *Stage) guarded(ctx context.Context, c *call, progress tool.Progress) (res tool.Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = failed(fmt.Sprintf("the tool failed inside: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	res, err := c.plan.Run(ctx, progress)
+	if err != nil {
+		if ctx.Err() != nil {
+			return failed(interruptedDuring)
+		}
+		return failed(err.Error())
+	}
+	return res
+}
+
+func failed(text string) tool.Result {
+	return tool.Result{Blocks: []msg.Block{msg.Text(text)}, IsError: true, Output: "Error: " + text}
+}
+
+// append turns an outcome into a message: budget, permission record, disk, screen.
+func (s *Stage) append(t *turn.Turn, c *call, o outcome) error {
+	res := o.result
+	if s.Budget != nil && !res.Budgeted {
+		s.Budget(c.block.ID, c.block.Name, &res)
+	}
+	if s.Touched != nil && len(res.Touched) > 0 {
+		s.Touched(res.Touched)
+	}
+	if s.Changed != nil && res.LinesAdded+res.LinesRemoved > 0 {
+		s.Changed(res.LinesAdded, res.LinesRemoved)
+	}
+	if c.err == nil && o.decision.Verdict == perm.Deny {
+		t.Denials = append(t.Denials, event.Denial{Tool: c.block.Name, ID: c.block.ID, Input: c.input})
+		if kind := o.decision.Source.Kind; kind != "person" && kind != "interrupt" {
+			_ = t.Emit(event.Denied{ID: c.block.ID, Name: c.block.Name, Input: c.input, Decision: o.decision})
+		}
+	}
+	return s.appendResult(t, c.block.ID, res)
+}
+
+func (s *Stage) appendResult(t *turn.Turn, id string, res tool.Result) error {
+	m := msg.Message{Kind: msg.KindUser, SourceAssistant: s.source(t, id),
+		Blocks: []msg.Block{msg.ToolResult(id, res.IsError, withoutEmpty(res.Blocks)...)}}
+	if res.Output != nil {
+		out, err := encode(res.Output)
+		if err != nil {
+			t.Note("the structured output of %s could not be encoded: %v", id, err)
+		}
+		m.ToolOutput = out
+	}
+	return t.Append(m)
+}
+
+// refuse answers calls that will not run.
+func (s *Stage) refuse(t *turn.Turn, calls []msg.Block, why string) error {
+	for _, b := range calls {
+		if err := s.appendResult(t, b.ID, failed(why)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// source finds the message that holds the call.
+func (s *Stage) source(t *turn.Turn, id string) string {
+	for i := len(t.Messages) - 1; i >= 0; i-- {
+		for _, b := range t.Messages[i].Blocks {
+			if b.Type == msg.TypeToolUse && b.ID == id {
+				return t.Messages[i].ID
+			}
+		}
+	}
+	return ""
+}
+
+// withoutEmpty drops empty text, which the API refuses, and never returns an empty result.
+func withoutEmpty(blocks []msg.Block) []msg.Block {
+	var out []msg.Block
+	for _, b := range blocks {
+		if b.Type != msg.TypeText || strings.TrimSpace(b.Text) != "" {
+			out = append(out, b)
+		}
+	}
+	if len(out) == 0 {
+		return []msg.Block{msg.Text("(no output)")}
+	}
+	return out
+}
+
+func encode(v any) (json.RawMessage, error) {
+	var sb strings.Builder
+	enc := json.NewEncoder(&sb)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return json.RawMessage(strings.TrimSuffix(sb.String(), "\n")), nil
+}

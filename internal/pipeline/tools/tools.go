@@ -1,0 +1,190 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+// maxParallel is how many calls run beside each other.
+const maxParallel = 10
+
+// Deps is what the stage needs.
+type Deps struct {
+	Registry *tool.Registry
+	// Decide judges a call. It is a pure function of the call and the session's rules, mode and workspace.
+	Decide func(req perm.Request) perm.Decision
+	// Budget shortens results that are too large, by storing them in a file. Called in the order of the results.
+	Budget func(callID, name string, res *tool.Result)
+	// Touched is told which files a call read or changed.
+	Touched func(paths []string)
+	// Changed is told how many lines an edit added and removed.
+	Changed func(added, removed int)
+	// Structured returns the structured answer once a call gave it. Nil when none is asked for.
+	Structured func() []byte
+	// StructuredRetries is how often the model is asked again for a structured answer.
+	StructuredRetries int
+}
+
+// Stage answers tool calls. It also starts calls early, while the reply still streams.
+type Stage struct {
+	Deps
+	mu      sync.Mutex
+	early   map[string]*pending
+	running sync.WaitGroup
+	asked   map[string]int // how often each turn was asked for a structured answer
+}
+
+// New returns the stage.
+func New(d Deps) *Stage {
+	return &Stage{Deps: d, early: map[string]*pending{}, asked: map[string]int{}}
+}
+
+// pending is a call that was started early.
+type pending struct {
+	done    chan struct{}
+	outcome outcome
+}
+
+// outcome is a call's end, ready to be appended.
+type outcome struct {
+	result   tool.Result
+	decision perm.Decision
+	stop     *turn.Stop // the call ends the turn
+}
+
+// Start runs a finished call at once, while the rest of the reply still streams, when it changes nothing and is
+// allowed without a question. Everything else waits for Run.
+func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) {
+	c := s.prepare(ctx, call)
+	if c.err != nil || !c.plan.Parallel || c.decision.Verdict != perm.Allow {
+		return
+	}
+	p := &pending{done: make(chan struct{})}
+	s.mu.Lock()
+	if _, dup := s.early[call.ID]; dup || len(s.early) >= maxParallel {
+		s.mu.Unlock()
+		return
+	}
+	s.early[call.ID] = p
+	s.mu.Unlock()
+	s.running.Add(1)
+	go func() {
+		defer s.running.Done()
+		defer close(p.done)
+		p.outcome = s.run(ctx, t, c)
+	}()
+}
+
+// Wait joins the calls that were started early and never collected, after a turn.
+func (s *Stage) Wait() {
+	s.running.Wait()
+	s.mu.Lock()
+	clear(s.early)
+	s.mu.Unlock()
+}
+
+// Run is the stage.
+func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
+	calls := t.Reply.Message.ToolUses()
+	if len(calls) == 0 {
+		return s.finish(ctx, t)
+	}
+	t.Note("%d tool calls", len(calls))
+	for len(calls) > 0 {
+		batch := s.batch(ctx, calls)
+		calls = calls[len(batch):]
+		if stop := s.runBatch(ctx, t, batch); stop != nil {
+			return errors.Join(s.refuse(t, calls, "not run: the turn was ended by the call before"), stop)
+		}
+		if err := context.Cause(ctx); err != nil {
+			return errors.Join(s.refuse(t, calls, interruptedBefore), err)
+		}
+	}
+	s.Wait()
+	if s.Structured != nil {
+		if out := s.Structured(); out != nil {
+			t.Structured, t.Text, t.Done = out, string(out), true
+		}
+	}
+	return nil
+}
+
+// batch takes the first call, and with it the neighbours that may run beside it.
+func (s *Stage) batch(ctx context.Context, calls []msg.Block) []*call {
+	first := s.prepare(ctx, calls[0])
+	out := []*call{first}
+	if !first.parallel() {
+		return out
+	}
+	for _, b := range calls[1:] {
+		c := s.prepare(ctx, b)
+		if !c.parallel() {
+			break
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// runBatch runs a batch and appends its results in order. The returned error ends the turn.
+func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) error {
+	outcomes := make([]chan outcome, len(batch))
+	slots := make(chan struct{}, maxParallel)
+	for i, c := range batch {
+		outcomes[i] = make(chan outcome, 1)
+		if early := s.collect(c.block.ID); early != nil {
+			go func() { <-early.done; outcomes[i] <- early.outcome }()
+			continue
+		}
+		s.permit(ctx, t, c)
+		if len(batch) == 1 {
+			outcomes[i] <- s.run(ctx, t, c)
+			continue
+		}
+		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			outcomes[i] <- s.run(ctx, t, c)
+		}()
+	}
+	var stop error
+	for i, c := range batch {
+		o := <-outcomes[i]
+		if err := s.append(t, c, o); err != nil && stop == nil {
+			stop = err
+		}
+		if o.stop != nil && stop == nil {
+			stop = o.stop
+		}
+	}
+	return stop
+}
+
+func (s *Stage) collect(id string) *pending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.early[id]
+	return p
+}
+
+// finish ends the turn on a reply that asks for no tool, unless a structured answer is still owed.
+func (s *Stage) finish(_ context.Context, t *turn.Turn) error {
+	if s.Structured == nil {
+		t.Done = true
+		return nil
+	}
+	s.asked[t.ID]++
+	if s.asked[t.ID] > s.StructuredRetries {
+		return &turn.Stop{Subtype: event.ErrStructured, Terminal: "structured_output_retry_exhausted",
+			Errors: []string{"the model gave no answer that fits the schema"}}
+	}
+	return t.Append(msg.Message{Kind: msg.KindUser, Meta: true,
+		Blocks: []msg.Block{msg.Text("Give your answer by calling the StructuredOutput tool, so that it fits the schema.")}})
+}
