@@ -32,6 +32,8 @@ type Turn struct {
 	Effort string
 	Ultra  bool // the prompt asked for more thinking
 
+	Mentions []Mention // @ mentions of the prompt, for attach
+
 	Usage   msg.Usage     // main loop, this turn
 	APIDur  time.Duration // time spent in model calls
 	TTFT    time.Duration // first byte of the first answer
@@ -53,6 +55,13 @@ type Reply struct {
 	Message    msg.Message // the whole answer, blocks joined
 	StopReason string
 	Usage      msg.Usage
+}
+
+// Mention is an @ mention of the prompt.
+type Mention struct {
+	Ref      string // as typed, without @
+	Path     string // absolute
+	From, To int    // lines, from 1; zero: all
 }
 
 // Services is what a turn needs from the engine. Every function is safe for concurrent use.

@@ -1,0 +1,169 @@
+package attach
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/turn"
+)
+
+// deadline is how long the sources of one pass may take together.
+const deadline = 2 * time.Second
+
+// Item is one thing to attach.
+type Item struct {
+	Key    string // what exactly it is; the same key is attached once
+	Text   string
+	Blocks []msg.Block // instead of Text
+	User   bool        // a person's own words (a queued prompt), not context
+	ID     string      // uuid, for a queued prompt
+}
+
+// Source is one kind of context.
+type Source struct {
+	Name   string
+	Budget int // bytes of text a pass; longer texts are cut, and said so
+	// When says whether the source has anything to look at in this pass. It must be quick.
+	When func(t *turn.Turn, seen Seen) bool
+	// Collect returns what to attach. It must not change the turn.
+	Collect func(ctx context.Context, t *turn.Turn, seen Seen) ([]Item, error)
+}
+
+// Seen tells what was attached before, by source and key.
+type Seen map[string]map[string]bool
+
+// Has reports whether the key was attached by the source.
+func (s Seen) Has(source, key string) bool { return s[source][key] }
+
+// Any reports whether the source attached anything.
+func (s Seen) Any(source string) bool { return len(s[source]) > 0 }
+
+// New returns the stage. The sources' order is the order of what is attached.
+func New(sources ...Source) func(context.Context, *turn.Turn) error {
+	return func(ctx context.Context, t *turn.Turn) error {
+		seen := seenIn(t.Messages)
+		active := make([]Source, 0, len(sources))
+		for _, s := range sources {
+			if s.When == nil || s.When(t, seen) {
+				active = append(active, s)
+			}
+		}
+		if len(active) == 0 {
+			return nil
+		}
+		return appendAll(t, active, collect(ctx, t, active, seen), seen)
+	}
+}
+
+type collected struct {
+	items []Item
+	err   error
+}
+
+// collect runs the sources beside each other. A source that misses the deadline is left behind; its result is
+// dropped when it comes.
+func collect(ctx context.Context, t *turn.Turn, active []Source, seen Seen) []collected {
+	ctx, cancel := context.WithTimeout(ctx, deadline)
+	defer cancel()
+	snapshot := *t // sources that are left behind must not see the turn change
+	chans := make([]chan collected, len(active))
+	for i, s := range active {
+		chans[i] = make(chan collected, 1)
+		go func() {
+			defer func() {
+				if p := recover(); p != nil {
+					chans[i] <- collected{err: fmt.Errorf("failed inside: %v", p)}
+				}
+			}()
+			items, err := s.Collect(ctx, &snapshot, seen)
+			chans[i] <- collected{items, err}
+		}()
+	}
+	out := make([]collected, len(active))
+	for i := range active {
+		select {
+		case out[i] = <-chans[i]:
+		case <-ctx.Done():
+			select {
+			case out[i] = <-chans[i]:
+			default:
+				out[i] = collected{err: fmt.Errorf("took longer than %s", deadline)}
+			}
+		}
+	}
+	return out
+}
+
+func appendAll(t *turn.Turn, active []Source, results []collected, seen Seen) error {
+	for i, s := range active {
+		r := results[i]
+		if r.err != nil {
+			t.Note("%s: %v", s.Name, r.err)
+			if err := t.Emit(event.Notice{Level: "warning", Text: fmt.Sprintf("context source %s: %v", s.Name, r.err)}); err != nil {
+				return err
+			}
+		}
+		left := s.Budget
+		for _, item := range r.items {
+			if !item.User && seen.Has(s.Name, item.Key) {
+				continue
+			}
+			if err := t.Append(message(s, item, &left)); err != nil {
+				return err
+			}
+			t.Note("attached %s %s", s.Name, item.Key)
+		}
+	}
+	return nil
+}
+
+func message(s Source, item Item, left *int) msg.Message {
+	if item.User {
+		return msg.Message{ID: item.ID, Kind: msg.KindUser, Blocks: item.Blocks}
+	}
+	m := msg.Message{Kind: msg.KindAttachment, Source: s.Name, Key: item.Key, Meta: true, Blocks: item.Blocks}
+	if m.Blocks == nil {
+		text := cut(item.Text, left)
+		m.Blocks = []msg.Block{msg.Text(fmt.Sprintf("<context source=%q>\n%s\n</context>", s.Name, text))}
+	}
+	return m
+}
+
+// cut keeps a text within what is left of the budget.
+func cut(text string, left *int) string {
+	text = strings.TrimRight(text, "\n")
+	if *left <= 0 || len(text) <= *left {
+		*left = max(1, *left-len(text))
+		return text
+	}
+	end := *left
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	*left = 1
+	return fmt.Sprintf("%s\n[cut here: %d of %d bytes shown]", text[:end], end, len(text))
+}
+
+// seenIn finds what the conversation has attached so far. After a compaction the count starts anew, because
+// what stood before the boundary is no longer sent.
+func seenIn(messages []msg.Message) Seen {
+	seen := Seen{}
+	for _, m := range messages {
+		if m.Kind == msg.KindSystem && m.Subtype == msg.SubCompactBoundary {
+			seen = Seen{}
+		}
+		if m.Kind != msg.KindAttachment {
+			continue
+		}
+		if seen[m.Source] == nil {
+			seen[m.Source] = map[string]bool{}
+		}
+		seen[m.Source][m.Key] = true
+	}
+	return seen
+}

@@ -1,0 +1,77 @@
+package attach
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"lathe/internal/diff"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+// changedMax is the size up to which a changed file is read again, in bytes.
+const changedMax = 256 << 10
+
+// Changed attaches the differences of files that the conversation has read and that changed on disk since.
+func Changed(files *tool.ReadCache, rel func(string) string) Source {
+	return Source{
+		Name: "changed_file", Budget: 32 << 10,
+		When: func(_ *turn.Turn, _ Seen) bool { return len(files.All()) > 0 },
+		Collect: func(ctx context.Context, _ *turn.Turn, _ Seen) ([]Item, error) {
+			all := files.All()
+			paths := make([]string, 0, len(all))
+			for p := range all {
+				paths = append(paths, p)
+			}
+			slices.Sort(paths)
+			var out []Item
+			for _, p := range paths {
+				if ctx.Err() != nil {
+					break
+				}
+				if item, ok := changedItem(files, p, all[p], rel(p)); ok {
+					out = append(out, item)
+				}
+			}
+			return out, nil
+		},
+	}
+}
+
+func changedItem(files *tool.ReadCache, path string, was tool.ReadState, name string) (Item, bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		files.Forget(path)
+		return Item{Key: "gone " + path + was.ModTime.String(), Text: fmt.Sprintf("%s was read before and is no longer there.", name)}, true
+	}
+	if info.ModTime().Equal(was.ModTime) && info.Size() == was.Size || !info.Mode().IsRegular() {
+		return Item{}, false
+	}
+	if info.Size() > changedMax {
+		was.ModTime, was.Size = info.ModTime(), info.Size()
+		files.Put(path, was) // its hash no longer fits, so an edit asks for a fresh read
+		return Item{Key: path + info.ModTime().String(), Text: name + " changed on disk since it was read; it is too large to show the difference."}, true
+	}
+	now, err := os.ReadFile(path)
+	if err != nil {
+		return Item{}, false
+	}
+	sum := tool.Hash(now)
+	before := was.Content
+	was.ModTime, was.Size = info.ModTime(), info.Size()
+	if sum == was.Hash {
+		files.Put(path, was) // touched, not changed
+		return Item{}, false
+	}
+	if before == nil || bytes.IndexByte(now, 0) >= 0 || was.Partial {
+		files.Put(path, was)
+		return Item{Key: fmt.Sprintf("%s %x", path, sum[:8]), Text: name + " changed on disk since it was read; read it again before you rely on it."}, true
+	}
+	was.Hash, was.Content = sum, now
+	files.Put(path, was)
+	return Item{Key: fmt.Sprintf("%s %x", path, sum[:8]),
+		Text: fmt.Sprintf("%s was changed on disk, not by you. Take it as intended and do not revert it. The difference:\n%s", name, diff.Unified(name, name, diff.Patch(string(before), string(now))))}, true
+}
