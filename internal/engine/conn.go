@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"lathe/internal/event"
+	"lathe/internal/turn"
+)
+
+// ErrClosed is returned by Send after the session was closed.
+var ErrClosed = errors.New("the session is closed")
+
+// Conn serves front ends that stay: it owns the goroutine that runs turns one after the other.
+type Conn struct {
+	s    *Session
+	ctx  context.Context
+	stop context.CancelFunc
+
+	mu      sync.Mutex
+	subs    map[*subscriber]struct{}
+	arrived chan struct{} // closed when the first subscriber came
+	work    chan struct{} // capacity 1: something was queued or Close was asked for
+	closed  bool
+	done    chan struct{} // closed when the loop has ended
+}
+
+// subscriber is one reader of the events.
+type subscriber struct {
+	ch   chan item
+	gone chan struct{} // closed when it has left
+}
+
+type item struct {
+	env event.Envelope
+	err error
+}
+
+var _ event.Conn = (*Conn)(nil)
+
+// Connect starts the session's loop. The caller must Close it, or cancel ctx, and Wait.
+func (s *Session) Connect(ctx context.Context) *Conn {
+	ctx, stop := context.WithCancel(ctx)
+	c := &Conn{s: s, ctx: ctx, stop: stop, subs: map[*subscriber]struct{}{},
+		arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{})}
+	go c.loop()
+	return c
+}
+
+// Wait returns when the loop has ended.
+func (c *Conn) Wait() { <-c.done }
+
+// Send queues an op.
+func (c *Conn) Send(_ context.Context, op event.Op) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	switch o := op.(type) {
+	case event.Prompt:
+		if o.ID == "" {
+			o.ID = c.s.cfg.NewID()
+		}
+		c.s.mu.Lock()
+		c.s.queue = append(c.s.queue, o)
+		c.s.mu.Unlock()
+		c.wake()
+	case event.Interrupt:
+		if o.DropQueued {
+			c.s.TakeQueued()
+		}
+		c.s.Interrupt(turn.Interrupted)
+	case event.Answer:
+		c.s.Answer(o)
+	case event.SetMode:
+		c.s.SetMode(o.Mode)
+	case event.SetModel:
+		c.s.SetModel(o.Model)
+	case event.Close:
+		c.closed = true
+		c.wake()
+	}
+	return nil
+}
+
+func (c *Conn) wake() {
+	select {
+	case c.work <- struct{}{}:
+	default:
+	}
+}
+
+// loop runs queued prompts as turns until the session is closed.
+func (c *Conn) loop() {
+	defer close(c.done)
+	defer c.leaveAll()
+	select {
+	case <-c.arrived:
+	case <-c.ctx.Done():
+		return
+	}
+	for {
+		if p, ok := c.next(); ok {
+			for env, err := range c.s.Submit(c.ctx, p) {
+				c.publish(item{env, err})
+			}
+			continue
+		}
+		c.mu.Lock()
+		closed := c.closed
+		c.mu.Unlock()
+		if closed {
+			return
+		}
+		select {
+		case <-c.work:
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *Conn) next() (event.Prompt, bool) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if len(c.s.queue) == 0 || c.ctx.Err() != nil {
+		return event.Prompt{}, false
+	}
+	p := c.s.queue[0]
+	c.s.queue = c.s.queue[1:]
+	return p, true
+}
+
+// publish hands an item to every subscriber and waits for each.
+func (c *Conn) publish(it item) {
+	c.mu.Lock()
+	subs := make([]*subscriber, 0, len(c.subs))
+	for s := range c.subs {
+		subs = append(subs, s)
+	}
+	c.mu.Unlock()
+	for _, s := range subs {
+		select {
+		case s.ch <- it:
+		case <-s.gone:
+		}
+	}
+}
+
+// Events yields the session's events from now on; the first subscriber misses nothing.
+func (c *Conn) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
+	return func(yield func(event.Envelope, error) bool) {
+		s := &subscriber{ch: make(chan item), gone: make(chan struct{})}
+		c.mu.Lock()
+		c.subs[s] = struct{}{}
+		first := len(c.subs) == 1
+		if first {
+			select {
+			case <-c.arrived:
+			default:
+				close(c.arrived)
+			}
+		}
+		c.mu.Unlock()
+		defer c.leave(s)
+		for {
+			select {
+			case it := <-s.ch:
+				if !yield(it.env, it.err) {
+					return
+				}
+			case <-c.done:
+				return
+			case <-ctx.Done():
+				yield(event.Envelope{}, context.Cause(ctx))
+				return
+			}
+		}
+	}
+}
+
+// leave unsubscribes; when nobody is left, the running turn is interrupted.
+func (c *Conn) leave(s *subscriber) {
+	close(s.gone)
+	c.mu.Lock()
+	delete(c.subs, s)
+	last := len(c.subs) == 0
+	c.mu.Unlock()
+	if last {
+		c.s.Interrupt(turn.Interrupted)
+	}
+}
+
+func (c *Conn) leaveAll() { c.stop() }

@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/session"
+	"lathe/internal/trace"
+	"lathe/internal/turn"
+)
+
+// Config is what a session starts with.
+type Config struct {
+	Log    session.Log
+	State  session.State // what a resumed session brings; zero for a new one
+	Ready  func() event.Ready
+	Model  string
+	Effort string
+	Mode   string // permission mode
+
+	NewID func() string
+	Now   func() time.Time
+
+	Trace trace.Recorder // nil: no records
+	Tell  bool           // tell front ends of each stage
+	Check func(s turn.Stage, before, after *turn.Turn)
+
+	CanAsk bool // somebody is there to answer questions
+	// AfterTurn joins what a turn may have left running. It is called once after each turn.
+	AfterTurn func()
+}
+
+// Session is one conversation. Submit may run one turn at a time; every other method is safe for concurrent use.
+type Session struct {
+	cfg    Config
+	stages []turn.Stage
+
+	mu       sync.Mutex
+	messages []msg.Message
+	frozen   *session.Frozen
+	model    string
+	mode     string
+	queue    []event.Prompt
+	cancel   context.CancelCauseFunc // of the running turn; nil when none runs
+	asks     map[string]chan event.Answer
+	seq      uint64
+	last     string // id of the newest message
+}
+
+// New returns a session. Use must be called before the first Submit.
+func New(cfg Config) *Session {
+	s := &Session{cfg: cfg, messages: cfg.State.Messages, frozen: cfg.State.Frozen,
+		model: cfg.Model, mode: cfg.Mode, asks: map[string]chan event.Answer{}}
+	if n := len(s.messages); n > 0 {
+		s.last = s.messages[n-1].ID
+	}
+	return s
+}
+
+// Use sets the pipeline. The stages' own dependencies need the session, so it cannot be part of Config.
+func (s *Session) Use(stages []turn.Stage) { s.stages = stages }
+
+// Mode is the permission mode in force.
+func (s *Session) Mode() string { s.mu.Lock(); defer s.mu.Unlock(); return s.mode }
+
+// Model is the model in force.
+func (s *Session) Model() string { s.mu.Lock(); defer s.mu.Unlock(); return s.model }
+
+// SetModel changes the model from the next turn on.
+func (s *Session) SetModel(m string) { s.mu.Lock(); s.model = m; s.mu.Unlock() }
+
+// SetMode changes the permission mode at once.
+func (s *Session) SetMode(m string) { s.mu.Lock(); s.mode = m; s.mu.Unlock() }
+
+// Messages is the conversation so far.
+func (s *Session) Messages() []msg.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.messages
+}
+
+// Freeze keeps what the prompt stage built, with the session.
+func (s *Session) Freeze(f session.Frozen) error {
+	s.mu.Lock()
+	s.frozen = &f
+	s.mu.Unlock()
+	return s.cfg.Log.Freeze(f)
+}
+
+// Waiting reports whether prompts are queued; TakeQueued takes them.
+func (s *Session) Waiting() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.queue) > 0 }
+
+// TakeQueued empties the queue.
+func (s *Session) TakeQueued() []event.Prompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.queue
+	s.queue = nil
+	return q
+}
+
+// Submit runs one turn and yields its events, the session's Ready first. A slow consumer slows the turn; one
+// that leaves the loop interrupts it. The iterator ends after TurnDone. An error is yielded only for a failure
+// that could not be made a result, such as a transcript that cannot be written.
+func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.Envelope, error] {
+	return func(yield func(event.Envelope, error) bool) {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		out := make(chan event.Event) // closed by the producer; unbuffered, so the consumer sets the pace
+		gone := make(chan struct{})   // closed when the consumer has left
+		var runErr error
+		t := s.begin(p, cancel, emitter(out, gone))
+		go func() {
+			defer close(out)
+			runErr = s.run(ctx, t)
+		}()
+		left := false
+		for e := range out {
+			if left {
+				continue
+			}
+			if !yield(s.envelope(t.ID, e), nil) {
+				left = true
+				close(gone)
+				cancel(turn.Interrupted)
+			}
+		}
+		s.end(t)
+		if runErr != nil && !left {
+			yield(event.Envelope{}, runErr)
+		}
+	}
+}
+
+var errGone = errors.New("nobody reads the events")
+
+// emitter hands events to the consumer until it has left.
+func emitter(out chan<- event.Event, gone <-chan struct{}) func(event.Event) error {
+	return func(e event.Event) error {
+		select {
+		case out <- e:
+			return nil
+		case <-gone:
+			return errGone
+		}
+	}
+}
+
+func (s *Session) begin(p event.Prompt, cancel context.CancelCauseFunc, emit func(event.Event) error) *turn.Turn {
+	if p.ID == "" {
+		p.ID = s.cfg.NewID()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancel = cancel
+	t := turn.New(s.cfg.NewID(), s.cfg.Log.ID(), p, s.messages, turn.Services{
+		Emit: emit, Persist: s.persist, Ask: s.asker(emit), Now: s.cfg.Now,
+	})
+	t.Model, t.Effort = s.model, s.cfg.Effort
+	if s.frozen != nil {
+		t.System, t.Tools, t.Static = s.frozen.System, s.frozen.Tools, s.frozen.Static
+	}
+	return t
+}
+
+func (s *Session) run(ctx context.Context, t *turn.Turn) error {
+	if err := t.Emit(s.cfg.Ready()); err != nil {
+		return err
+	}
+	if err := t.Emit(event.TurnStarted{Prompt: t.Input}); err != nil {
+		return err
+	}
+	r := turn.Runner{Stages: s.stages, Trace: s.cfg.Trace, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.cfg.Check}
+	err := r.Run(ctx, t)
+	if s.cfg.AfterTurn != nil {
+		s.cfg.AfterTurn()
+	}
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	return err
+}
+
+func (s *Session) end(t *turn.Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cancel = nil
+	s.messages = t.Messages
+}
+
+func (s *Session) envelope(turnID string, e event.Event) event.Envelope {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq++
+	return event.Envelope{Seq: s.seq, Time: s.cfg.Now(), Session: s.cfg.Log.ID(), Turn: turnID, Event: e}
+}
+
+// persist stamps messages and writes them to the log.
+func (s *Session) persist(ms ...msg.Message) ([]msg.Message, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]msg.Message, len(ms))
+	last := s.last
+	for i, m := range ms {
+		if m.ID == "" {
+			m.ID = s.cfg.NewID()
+		}
+		m.Parent, last = last, m.ID
+		m.Time = s.cfg.Now()
+		out[i] = m
+	}
+	if err := s.cfg.Log.Append(out...); err != nil {
+		return nil, err
+	}
+	s.last = last
+	return out, nil
+}
+
+// asker puts questions to the front end and waits for the answer op.
+func (s *Session) asker(emit func(event.Event) error) func(context.Context, event.Ask) (event.Answer, error) {
+	return func(ctx context.Context, a event.Ask) (event.Answer, error) {
+		if !s.cfg.CanAsk {
+			return event.Answer{}, turn.ErrNobody
+		}
+		answer := make(chan event.Answer, 1)
+		s.mu.Lock()
+		s.asks[a.ID] = answer
+		s.mu.Unlock()
+		defer func() { s.mu.Lock(); delete(s.asks, a.ID); s.mu.Unlock() }()
+		if err := emit(a); err != nil {
+			return event.Answer{}, err
+		}
+		select {
+		case got := <-answer:
+			return got, nil
+		case <-ctx.Done():
+			return event.Answer{}, context.Cause(ctx)
+		}
+	}
+}
+
+// Interrupt stops the running turn. Without one it does nothing.
+func (s *Session) Interrupt(cause error) {
+	s.mu.Lock()
+	cancel := s.cancel
+	s.mu.Unlock()
+	if cancel != nil {
+		cancel(cause)
+	}
+}
+
+// Answer answers a question; an unknown id is ignored, since the question may have been withdrawn.
+func (s *Session) Answer(a event.Answer) {
+	s.mu.Lock()
+	ch := s.asks[a.ID]
+	s.mu.Unlock()
+	if ch != nil {
+		select {
+		case ch <- a:
+		default:
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"lathe/internal/msg"
+)
+
+// Encoder turns events into the lines of the stream-json protocol. Front ends that write or serve that protocol
+// share it. Its zero value needs NewID.
+type Encoder struct {
+	NewID   func() string // uuid of lines that are not messages
+	Partial bool          // the provider's own stream events too (--include-partial-messages)
+	Replay  bool          // the user's own messages too (--replay-user-messages)
+	Stages  bool          // a line for each stage
+}
+
+// obj is a JSON object; encoding/json sorts its keys, so lines are stable.
+type obj = map[string]any
+
+// Lines returns the protocol lines of one event: none, one, or several; each a compact JSON object without its
+// line end.
+func (e *Encoder) Lines(env Envelope) [][]byte {
+	switch ev := env.Event.(type) {
+	case Ready:
+		return e.line(env, "system", "init", e.init(ev))
+	case Message:
+		return e.message(env, ev.Msg)
+	case Stream:
+		if !e.Partial {
+			return nil
+		}
+		o := obj{"event": ev.Raw, "parent_tool_use_id": parent(env)}
+		if ev.TTFT > 0 {
+			o["ttft_ms"] = ev.TTFT.Milliseconds()
+		}
+		return e.line(env, "stream_event", "", o)
+	case Retry:
+		return e.line(env, "system", "api_retry", obj{"attempt": ev.Attempt, "max_retries": ev.Max,
+			"retry_delay_ms": ev.Delay.Milliseconds(), "error_status": status(ev.Status), "error": ev.Category})
+	case Denied:
+		return e.line(env, "system", "permission_denied", obj{"tool_name": ev.Name, "tool_use_id": ev.ID,
+			"decision_reason_type": ev.Decision.Source.Kind, "decision_reason": ev.Decision.Reason, "message": ev.Decision.Reason})
+	case Notice:
+		return e.line(env, "system", "informational", obj{"content": ev.Text, "level": ev.Level})
+	case Discarded:
+		return e.line(env, "system", "discarded", obj{"message_id": ev.APIID, "uuids": ev.IDs, "reason": ev.Reason})
+	case ModeChanged:
+		return e.line(env, "system", "status", obj{"status": nil, "permissionMode": ev.Mode})
+	case ModelChanged:
+		return e.line(env, "system", "informational", obj{"content": ev.Reason, "level": "notice", "model": ev.Model})
+	case StageDone:
+		if !e.Stages {
+			return nil
+		}
+		return e.line(env, "system", "stage", obj{"stage": ev.Stage, "step": ev.Step,
+			"duration_us": ev.Dur.Microseconds(), "notes": ev.Notes, "error": ev.Err})
+	case TurnDone:
+		return e.line(env, "result", ev.Result.Subtype, resultFields(ev.Result))
+	case TurnStarted, Requesting, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
+		return nil // other front ends show these; the protocol has no line for them
+	}
+	return nil
+}
+
+func status(code int) any {
+	if code == 0 {
+		return nil
+	}
+	return code
+}
+
+func parent(env Envelope) any {
+	if env.Parent == "" {
+		return nil
+	}
+	return env.Parent
+}
+
+func (e *Encoder) line(env Envelope, typ, subtype string, fields obj) [][]byte {
+	fields["type"] = typ
+	if subtype != "" {
+		fields["subtype"] = subtype
+	}
+	fields["session_id"] = env.Session
+	if _, ok := fields["uuid"]; !ok {
+		fields["uuid"] = e.NewID()
+	}
+	return [][]byte{Encode(fields)}
+}
+
+// Encode returns compact JSON without HTML escapes and without a line end. A value that cannot be encoded (a
+// broken raw message) becomes an object that says so.
+func Encode(v any) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return []byte(`{"type":"system","subtype":"informational","level":"error","content":"an event could not be encoded"}`)
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+}
+
+func (e *Encoder) init(r Ready) obj {
+	servers := make([]obj, 0, len(r.Servers))
+	for _, s := range r.Servers {
+		servers = append(servers, obj{"name": s.Name, "status": s.Status})
+	}
+	return obj{"cwd": r.Cwd, "model": r.Model, "permissionMode": r.PermissionMode, "apiKeySource": r.KeySource,
+		"claude_code_version": r.Version, "tools": list(r.Tools), "mcp_servers": servers, "slash_commands": list(r.Commands),
+		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": []string{}, "output_style": r.OutputStyle}
+}
+
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+// message gives the line of a conversation message. The user's own words, attachments and notices are not
+// echoed: the host knows the first, and the others are for the model.
+func (e *Encoder) message(env Envelope, m msg.Message) [][]byte {
+	fields := obj{"parent_tool_use_id": parent(env), "uuid": m.ID, "timestamp": m.Time.UTC().Format("2006-01-02T15:04:05.000Z")}
+	switch m.Kind {
+	case msg.KindAssistant:
+		fields["message"] = assistantMessage(m)
+		if m.RequestID != "" {
+			fields["request_id"] = m.RequestID
+		}
+		if m.APIError != "" {
+			fields["error"] = m.APIError
+		}
+		if m.Aborted {
+			fields["aborted"] = true
+		}
+		return e.line(env, "assistant", "", fields)
+	case msg.KindUser:
+		results := hasToolResult(m)
+		if !results && !m.Meta && !e.Replay {
+			return nil
+		}
+		fields["message"] = obj{"role": "user", "content": m.Blocks}
+		if m.ToolOutput != nil {
+			fields["tool_use_result"] = m.ToolOutput
+		}
+		if m.Meta {
+			fields["isSynthetic"] = true
+		} else if !results {
+			fields["isReplay"] = true
+		}
+		return e.line(env, "user", "", fields)
+	case msg.KindSystem:
+		if m.Subtype == msg.SubCompactBoundary {
+			return e.line(env, "system", m.Subtype, obj{"compact_metadata": m.Extra, "uuid": m.ID})
+		}
+	case msg.KindAttachment, msg.KindSummary, msg.KindTombstone:
+	}
+	return nil
+}
+
+func assistantMessage(m msg.Message) obj {
+	var stop any
+	if m.StopReason != "" {
+		stop = m.StopReason
+	}
+	usage := m.Usage
+	if usage == nil {
+		usage = &msg.Usage{}
+	}
+	id := m.APIID
+	if id == "" {
+		id = m.ID
+	}
+	return obj{"id": id, "type": "message", "role": "assistant", "model": m.Model, "content": m.Blocks,
+		"stop_reason": stop, "stop_sequence": nil, "usage": usage}
+}
+
+func hasToolResult(m msg.Message) bool {
+	for _, b := range m.Blocks {
+		if b.Type == msg.TypeToolResult {
+			return true
+		}
+	}
+	return false
+}
+
+func resultFields(r Result) obj {
+	denials := r.Denials
+	if denials == nil {
+		denials = []Denial{}
+	}
+	o := obj{"is_error": r.IsError, "duration_ms": r.Dur.Milliseconds(), "duration_api_ms": r.APIDur.Milliseconds(),
+		"num_turns": r.Turns, "total_cost_usd": r.Cost, "usage": usageFields(r.Usage), "modelUsage": modelUsage(r.ModelUsage),
+		"permission_denials": denials, "stop_reason": nil}
+	if r.StopReason != "" {
+		o["stop_reason"] = r.StopReason
+	}
+	if r.Terminal != "" {
+		o["terminal_reason"] = r.Terminal
+	}
+	if r.TTFT > 0 {
+		o["ttft_ms"] = r.TTFT.Milliseconds()
+	}
+	if r.Subtype == Success {
+		o["result"] = r.Text
+	} else {
+		o["errors"] = list(r.Errors)
+	}
+	if r.APIStatus != 0 {
+		o["api_error_status"] = r.APIStatus
+	}
+	if r.Structured != nil {
+		o["structured_output"] = r.Structured
+	}
+	return o
+}
+
+func usageFields(u msg.Usage) obj {
+	c := msg.CacheCreation{}
+	if u.CacheCreation != nil {
+		c = *u.CacheCreation
+	}
+	s := msg.ServerTools{}
+	if u.ServerTools != nil {
+		s = *u.ServerTools
+	}
+	o := obj{"input_tokens": u.Input, "output_tokens": u.Output, "cache_creation_input_tokens": u.CacheWrite,
+		"cache_read_input_tokens": u.CacheRead, "cache_creation": c, "server_tool_use": s, "service_tier": u.ServiceTier}
+	if u.ServiceTier == "" {
+		o["service_tier"] = "standard"
+	}
+	return o
+}
+
+func modelUsage(m map[string]ModelUsage) obj {
+	o := obj{}
+	for name, u := range m {
+		o[name] = obj{"inputTokens": u.Input, "outputTokens": u.Output, "cacheReadInputTokens": u.CacheRead,
+			"cacheCreationInputTokens": u.CacheWrite, "webSearchRequests": u.WebSearch, "costUSD": u.Cost,
+			"contextWindow": u.Window, "maxOutputTokens": u.MaxOutput}
+	}
+	return o
+}

@@ -1,0 +1,150 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"lathe/internal/event"
+)
+
+// Format is an output format.
+type Format string
+
+// The output formats.
+const (
+	Text       Format = "text"
+	JSON       Format = "json"
+	StreamJSON Format = "stream-json"
+)
+
+// Options say what is written.
+type Options struct {
+	Format  Format
+	Verbose bool // in text format: what happens, on standard error
+	Partial bool
+	Replay  bool
+	Stages  bool // tell of each stage
+	NewID   func() string
+	Summary func() []string // lines for standard error at the end; nil: none
+}
+
+// ErrOutput is wrapped by the error of a write to standard output.
+var ErrOutput = errors.New("write to standard output")
+
+// Run sends one prompt and writes what happens until its turn is done. It returns the turn's result. Writes
+// wait for a slow reader, so nothing is lost; a reader that has gone ends the turn.
+func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Writer, o Options) (event.Result, error) {
+	if err := conn.Send(ctx, p); err != nil {
+		return event.Result{}, err
+	}
+	w := writer{out: out, errOut: errOut, o: o,
+		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages}}
+	for env, err := range conn.Events(ctx) {
+		if err != nil {
+			return event.Result{}, err
+		}
+		if err := w.event(env); err != nil {
+			return event.Result{}, fmt.Errorf("%w: %w", ErrOutput, err)
+		}
+		if done, ok := env.Event.(event.TurnDone); ok {
+			return done.Result, nil
+		}
+	}
+	return event.Result{}, errors.New("the session ended without a result")
+}
+
+type writer struct {
+	out, errOut io.Writer
+	o           Options
+	enc         event.Encoder
+}
+
+func (w *writer) event(env event.Envelope) error {
+	done, last := env.Event.(event.TurnDone)
+	switch w.o.Format {
+	case StreamJSON:
+		for _, line := range w.enc.Lines(env) {
+			if _, err := w.out.Write(append(line, '\n')); err != nil {
+				return err
+			}
+		}
+	case JSON:
+		w.aside(env)
+		if last {
+			for _, line := range w.enc.Lines(env) {
+				if _, err := w.out.Write(append(line, '\n')); err != nil {
+					return err
+				}
+			}
+		}
+	default:
+		w.aside(env)
+		if last {
+			return w.result(done.Result)
+		}
+	}
+	return nil
+}
+
+// result prints the final text; a failure's text is the result too, and is repeated on standard error.
+func (w *writer) result(r event.Result) error {
+	text := r.Text
+	if r.Subtype != event.Success {
+		text = strings.Join(r.Errors, "\n")
+	}
+	if r.IsError {
+		fmt.Fprintf(w.errOut, "lathe: %s\n", text)
+	}
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(w.out, strings.TrimRight(text, "\n")+"\n")
+	return err
+}
+
+// aside tells a person on standard error what they should know while the turn runs.
+func (w *writer) aside(env event.Envelope) {
+	switch e := env.Event.(type) {
+	case event.Retry:
+		fmt.Fprintf(w.errOut, "lathe: %s\n", e.Text)
+	case event.Notice:
+		fmt.Fprintf(w.errOut, "lathe: %s: %s\n", e.Level, e.Text)
+	case event.ModelChanged:
+		fmt.Fprintf(w.errOut, "lathe: %s\n", e.Reason)
+	case event.Denied:
+		fmt.Fprintf(w.errOut, "lathe: denied %s: %s\n", e.Name, e.Decision.Reason)
+	case event.Discarded:
+		fmt.Fprintf(w.errOut, "lathe: %s\n", e.Reason)
+	default:
+		if w.o.Verbose {
+			w.verbose(env)
+		}
+	}
+}
+
+func (w *writer) verbose(env event.Envelope) {
+	switch e := env.Event.(type) {
+	case event.Requesting:
+		fmt.Fprintf(w.errOut, "  → %s, about %d tokens\n", e.Model, e.Tokens)
+	case event.ToolStarted:
+		fmt.Fprintf(w.errOut, "  · %s\n", e.Summary)
+	case event.ToolDone:
+		state := "done"
+		if e.IsError {
+			state = "failed"
+		}
+		fmt.Fprintf(w.errOut, "    %s in %s (%s)\n", state, e.Dur.Round(time.Millisecond), e.Decision.Reason)
+	case event.Message:
+		if text := e.Msg.Text(); e.Msg.Kind == "assistant" && text != "" {
+			fmt.Fprintf(w.errOut, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+		}
+	case event.StageDone:
+		if w.o.Stages {
+			fmt.Fprintf(w.errOut, "  [%d] %-9s %8s  %s\n", e.Step, e.Stage, e.Dur.Round(10*time.Microsecond), strings.Join(e.Notes, "; "))
+		}
+	}
+}
