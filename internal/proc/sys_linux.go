@@ -1,0 +1,95 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// sysProcAttr gives the child a session of its own, and has the kernel kill it when we die: the watchdog needs a
+// moment to know of a child, the kernel does not.
+func sysProcAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// spawner starts children from one thread that lives as long as the group: to the kernel the parent whose death
+// counts is a thread, not the process.
+type spawner struct {
+	once sync.Once
+	jobs chan func() // closed by stop; unbuffered, so a caller waits its turn
+	wg   sync.WaitGroup
+}
+
+func (s *spawner) do(f func()) {
+	s.once.Do(func() {
+		s.jobs = make(chan func())
+		s.wg.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			for job := range s.jobs {
+				job()
+			}
+		})
+	})
+	done := make(chan struct{})
+	s.jobs <- func() { f(); close(done) }
+	<-done
+}
+
+// stop ends the thread's goroutine. No do may run or follow.
+func (s *spawner) stop() {
+	s.once.Do(func() {})
+	if s.jobs != nil {
+		close(s.jobs)
+		s.wg.Wait()
+	}
+}
+
+// eachMarked calls f for each process whose environment carries the mark.
+func eachMarked(mark string, f func(pid int)) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	names, _ := dir.Readdirnames(-1)
+	_ = dir.Close()
+	self := os.Getpid()
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == self {
+			continue
+		}
+		// Other people's processes cannot be read; a process that ended has an empty environment.
+		if env, err := os.ReadFile("/proc/" + name + "/environ"); err == nil && bytes.Contains(env, []byte(mark)) {
+			f(pid)
+		}
+	}
+}
+
+// killMarked kills what carries the mark, again while it brings forth more.
+func killMarked(mark string) {
+	for range 3 {
+		found := false
+		eachMarked(mark, func(pid int) { found = true; _ = syscall.Kill(pid, syscall.SIGKILL) })
+		if !found {
+			return
+		}
+	}
+}
+
+func listMarked(mark string) []Left {
+	var left []Left
+	eachMarked(mark, func(pid int) {
+		line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		name := strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
+		if len(name) > 80 {
+			name = strings.ToValidUTF8(name[:80], "") + "…"
+		}
+		left = append(left, Left{Pid: pid, Name: name})
+	})
+	return left
+}
