@@ -3,6 +3,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"lathe/internal/msg"
 )
@@ -31,11 +32,7 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		if !e.Partial {
 			return nil
 		}
-		o := obj{"event": ev.Raw, "parent_tool_use_id": parent(env)}
-		if ev.TTFT > 0 {
-			o["ttft_ms"] = ev.TTFT.Milliseconds()
-		}
-		return e.line(env, "stream_event", "", o)
+		return [][]byte{e.stream(env, ev)}
 	case Retry:
 		return e.line(env, "system", "api_retry", obj{"attempt": ev.Attempt, "max_retries": ev.Max,
 			"retry_delay_ms": ev.Delay.Milliseconds(), "error_status": status(ev.Status), "error": ev.Category})
@@ -62,6 +59,28 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		return nil // other front ends show these; the protocol has no line for them
 	}
 	return nil
+}
+
+// stream writes a stream_event line by hand: there is one for each delta, so it must cost next to nothing.
+func (e *Encoder) stream(env Envelope, ev Stream) []byte {
+	b := make([]byte, 0, len(ev.Raw)+200)
+	b = append(b, `{"event":`...)
+	b = append(b, ev.Raw...)
+	b = append(b, `,"parent_tool_use_id":`...)
+	if env.Parent == "" {
+		b = append(b, "null"...)
+	} else {
+		b = msg.AppendString(b, env.Parent)
+	}
+	b = append(b, `,"session_id":`...)
+	b = msg.AppendString(b, env.Session)
+	if ev.TTFT > 0 {
+		b = append(b, `,"ttft_ms":`...)
+		b = strconv.AppendInt(b, ev.TTFT.Milliseconds(), 10)
+	}
+	b = append(b, `,"type":"stream_event","uuid":`...)
+	b = msg.AppendString(b, e.NewID())
+	return append(b, '}')
 }
 
 func status(code int) any {

@@ -1,0 +1,255 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// options are the command line, parsed.
+type options struct {
+	print                      bool
+	outputFormat, inputFormat  string
+	verbose, partial, replayed bool
+	jsonSchema                 string
+	maxTurns                   int
+	maxBudget                  float64
+	noPersist                  bool
+	cont                       bool
+	resume                     string
+	fork                       bool
+	sessionID, name            string
+	model                      string
+	fallback                   []string
+	effort                     string
+	mode                       string
+	skipPermissions            bool
+	allowSkip                  bool
+	allowed, disallowed, tools []string
+	toolsSet                   bool
+	addDirs                    []string
+	system, systemFile         string
+	appendSystem, appendFile   string
+	override                   string
+	settings                   string
+	sources                    string
+	sourcesSet                 bool
+	debug                      string
+	debugFile                  string
+	bare                       bool
+	betas                      []string
+	maxThinking                int
+	thinking                   string
+	noCommands                 bool
+	permissionPrompts          string
+	images                     []string
+	record, replay             string
+	trust                      bool
+	stages                     bool
+	traceOn                    bool
+	version, help              bool
+
+	prompt string // positional
+}
+
+// later are flags of the documented command line that this version does not have. They are refused by name, so
+// that nobody relies on what does not happen.
+var later = map[string]bool{ // name → takes a value
+	"include-hook-events": false, "forward-subagent-text": false, "prompt-suggestions": false,
+	"permission-prompt-tool": true, "append-subagent-system-prompt": true, "append-subagent-system-prompt-file": true,
+	"init": false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true, "autocompact": true,
+	"restricted": false, "system-prompt-snapshot": true, "exclude-dynamic-system-prompt-sections": false,
+	"mcp-config": true, "strict-mcp-config": false, "agent": true, "agents": true, "plugin-dir": true, "plugin-url": true,
+	"safe-mode": false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
+	"bg": false, "background": false, "exec": false, "ax-screen-reader": false, "teammate-mode": true,
+	"remote-control": false, "rc": false, "cloud": false, "remote": false, "environment": true, "ref": true, "teleport": false,
+	"channels": true, "dangerously-load-development-channels": false, "desktop": false, "task-budget": true,
+	"resume-session-at": true, "resume-drops-turn": true, "session-mirror": false, "thinking-display": true,
+	"await-initialize": false, "managed-settings": true, "project-config-root": true,
+}
+
+func (o *options) set() *pflag.FlagSet {
+	f := pflag.NewFlagSet("lathe", pflag.ContinueOnError)
+	f.SortFlags = false
+	f.Usage = func() {}
+	f.BoolVarP(&o.print, "print", "p", false, "run the prompt and exit (no terminal interface)")
+	f.StringVar(&o.outputFormat, "output-format", "text", "`text`, json or stream-json")
+	f.StringVar(&o.inputFormat, "input-format", "text", "`text`")
+	f.BoolVar(&o.partial, "include-partial-messages", false, "the model's stream events too (stream-json)")
+	f.BoolVar(&o.replayed, "replay-user-messages", false, "echo the user's messages (stream-json)")
+	f.BoolVar(&o.verbose, "verbose", false, "tell on standard error what happens")
+	f.StringVar(&o.jsonSchema, "json-schema", "", "answer with JSON that fits this `schema`")
+	f.IntVar(&o.maxTurns, "max-turns", 0, "stop after `N` model calls")
+	f.Float64Var(&o.maxBudget, "max-budget-usd", 0, "stop before this many `dollars` are spent")
+	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
+	f.StringVarP(&o.resume, "resume", "r", "", "resume a session by `id`, name or transcript file")
+	f.BoolVar(&o.fork, "fork-session", false, "with --resume or --continue: continue in a copy")
+	f.StringVar(&o.sessionID, "session-id", "", "use this `uuid` for the new session")
+	f.StringVarP(&o.name, "name", "n", "", "`name` of the session")
+	f.BoolVar(&o.noPersist, "no-session-persistence", false, "keep no transcript")
+	f.StringVar(&o.model, "model", "", "`model` id or alias (opus, sonnet, haiku, fable)")
+	f.StringSliceVar(&o.fallback, "fallback-model", nil, "`models` to use when the model is overloaded")
+	f.StringVar(&o.effort, "effort", "", "`level`: low, medium, high, xhigh or max")
+	f.StringVar(&o.thinking, "thinking", "", "adaptive or disabled")
+	f.IntVar(&o.maxThinking, "max-thinking-tokens", -1, "thinking budget in `tokens` for models with budgets; 0: none")
+	f.StringVar(&o.mode, "permission-mode", "", "`mode`: default, acceptEdits, plan, dontAsk or bypassPermissions")
+	f.BoolVar(&o.skipPermissions, "dangerously-skip-permissions", false, "same as --permission-mode bypassPermissions")
+	f.BoolVar(&o.allowSkip, "allow-dangerously-skip-permissions", false, "allow changing to bypassPermissions later")
+	f.StringArrayVar(&o.allowed, "allowedTools", nil, "allow `rules`, such as \"Bash(go test *)\" Edit")
+	f.StringArrayVar(&o.disallowed, "disallowedTools", nil, "deny `rules`; a bare name removes the tool")
+	f.StringArrayVar(&o.tools, "tools", nil, "offer only these built-in `tools`; \"\" for none, default for all")
+	f.StringVar(&o.permissionPrompts, "permission-prompts", "host", "host or none: who answers permission questions")
+	f.StringArrayVar(&o.addDirs, "add-dir", nil, "further working `directories`")
+	f.BoolVar(&o.trust, "trust", false, "trust this directory's settings for this run")
+	f.StringVar(&o.system, "system-prompt", "", "replace the system prompt with this `text`")
+	f.StringVar(&o.systemFile, "system-prompt-file", "", "… with the text of this `file`")
+	f.StringVar(&o.appendSystem, "append-system-prompt", "", "add this `text` to the system prompt")
+	f.StringVar(&o.appendFile, "append-system-prompt-file", "", "… the text of this `file`")
+	f.StringVar(&o.override, "override-system-prompt", "", "send exactly this `text`, with nothing added")
+	f.StringVar(&o.settings, "settings", "", "settings `file` or JSON")
+	f.StringVar(&o.sources, "setting-sources", "", "which of user,project,local load")
+	f.BoolVar(&o.bare, "bare", false, "start with no discovery: only Bash, Read and Edit, no instruction files")
+	f.BoolVar(&o.noCommands, "disable-slash-commands", false, "take a leading slash as text")
+	f.StringSliceVar(&o.betas, "betas", nil, "extra API feature `headers`")
+	f.StringArrayVar(&o.images, "image", nil, "add an image `file` to the prompt")
+	f.StringVar(&o.replay, "replay", "", "answer from this `recording`; no model is called")
+	f.StringVar(&o.record, "record", "", "record the model's answers to this `file`")
+	f.BoolVar(&o.stages, "stages", false, "tell of each stage of the pipeline")
+	f.BoolVar(&o.traceOn, "trace", false, "write a trace of each stage beside the transcript")
+	f.StringVar(&o.debug, "debug", "", "log to standard error what the program does; --debug=`filter`")
+	f.Lookup("debug").NoOptDefVal = "*"
+	f.StringVar(&o.debugFile, "debug-file", "", "write the debug log to this `file`")
+	f.BoolVarP(&o.version, "version", "v", false, "print the version")
+	f.BoolVarP(&o.help, "help", "h", false, "print this help")
+	for name, value := range later {
+		if value {
+			f.String(name, "", "")
+		} else {
+			f.String(name, "", "")
+			f.Lookup(name).NoOptDefVal = "-"
+		}
+		_ = f.MarkHidden(name)
+	}
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		switch name {
+		case "allowed-tools":
+			name = "allowedTools"
+		case "disallowed-tools":
+			name = "disallowedTools"
+		}
+		return pflag.NormalizedName(name)
+	})
+	return f
+}
+
+// parseFlags reads the command line.
+func parseFlags(args []string) (*options, *pflag.FlagSet, error) {
+	o := &options{}
+	f := o.set()
+	if err := f.Parse(joinValues(args)); err != nil {
+		return nil, f, fmt.Errorf("%w (see lathe --help)", err)
+	}
+	for name := range later {
+		if f.Changed(name) {
+			return nil, f, fmt.Errorf("--%s is not supported by this version of Lathe", name)
+		}
+	}
+	o.toolsSet, o.sourcesSet = f.Changed("tools"), f.Changed("setting-sources")
+	o.prompt = strings.Join(f.Args(), " ")
+	return o, f, o.check(f)
+}
+
+func (o *options) check(f *pflag.FlagSet) error {
+	if !slices.Contains([]string{"text", "json", "stream-json"}, o.outputFormat) {
+		return fmt.Errorf("--output-format must be text, json or stream-json, not %q", o.outputFormat)
+	}
+	switch o.inputFormat {
+	case "text":
+	case "stream-json":
+		return fmt.Errorf("--input-format stream-json is not supported by this version of Lathe")
+	default:
+		return fmt.Errorf("--input-format must be text, not %q", o.inputFormat)
+	}
+	if o.partial && o.outputFormat != "stream-json" {
+		return fmt.Errorf("--include-partial-messages needs --output-format stream-json")
+	}
+	if f.Changed("max-turns") && o.maxTurns < 1 {
+		return fmt.Errorf("--max-turns must be 1 or more")
+	}
+	if f.Changed("max-budget-usd") && !(o.maxBudget > 0) {
+		return fmt.Errorf("--max-budget-usd must be more than 0")
+	}
+	if o.sessionID != "" && (o.cont || f.Changed("resume")) && !o.fork {
+		return fmt.Errorf("--session-id with --resume or --continue needs --fork-session")
+	}
+	if f.Changed("resume") && o.resume == "" {
+		return fmt.Errorf("--resume needs a session id, a name or a transcript file")
+	}
+	if o.permissionPrompts != "host" && o.permissionPrompts != "none" {
+		return fmt.Errorf("--permission-prompts must be host or none")
+	}
+	if o.effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, o.effort) {
+		return fmt.Errorf("--effort must be low, medium, high, xhigh or max, not %q", o.effort)
+	}
+	if o.thinking != "" && o.thinking != "adaptive" && o.thinking != "disabled" {
+		return fmt.Errorf("--thinking must be adaptive or disabled, not %q", o.thinking)
+	}
+	return nil
+}
+
+// joinValues brings the documented spellings into the parser's form: --resume takes its value from the next
+// word, and the list flags take further words that can only belong to them.
+func joinValues(args []string) []string {
+	var out []string
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			return append(out, args[i:]...)
+		}
+		belongs := listMember(a)
+		if belongs == nil {
+			out = append(out, a)
+			continue
+		}
+		if i+1 >= len(args) {
+			out = append(out, a)
+			continue
+		}
+		i++
+		out = append(out, a+"="+args[i])
+		for i+1 < len(args) && belongs(args[i+1]) {
+			i++
+			out = append(out, a+"="+args[i])
+		}
+	}
+	return out
+}
+
+func listMember(flag string) func(string) bool {
+	switch flag {
+	case "--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools":
+		return looksLikeRule
+	case "--tools":
+		return isToolName
+	case "--add-dir":
+		return func(s string) bool {
+			info, err := os.Stat(s)
+			return err == nil && info.IsDir()
+		}
+	}
+	return nil
+}
+
+var toolNames = []string{"Bash", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
+	"TodoWrite", "TaskOutput", "TaskStop", "Task", "Agent", "Skill", "MultiEdit", "default"}
+
+func isToolName(s string) bool { return slices.Contains(toolNames, s) }
+
+func looksLikeRule(s string) bool {
+	name, _, paren := strings.Cut(s, "(")
+	return isToolName(strings.Split(s, ",")[0]) || strings.HasPrefix(s, "mcp__") || s == "*" ||
+		paren && isToolName(name) && strings.HasSuffix(s, ")")
+}

@@ -1,0 +1,209 @@
+package archtest
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// layers are the rows of the import table. A package may import packages of lower rows; siblings marked here may
+// import their parent.
+var layers = []struct {
+	level    int
+	packages []string
+}{
+	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git"}},
+	{1, []string{"perm", "perm/...", "event", "trace"}},
+	{2, []string{"provider", "provider/...", "tool", "hook", "session", "session/...", "config", "memory"}},
+	{3, []string{"turn", "tool/..."}},
+	{4, []string{"pipeline/..."}},
+	{5, []string{"pipeline", "engine", "demo"}},
+	{7, []string{"app", "cli", "fakeapi", "archtest"}},
+}
+
+// within lists imports inside one row that are wanted: the importer, then what it may import.
+var within = map[string][]string{
+	"event":  {"perm"},
+	"token":  {"msg"},
+	"price":  {"msg"},
+	"sys":    {"msg"},
+	"search": {"file"},
+	"tool":   {},
+}
+
+const module = "lathe/internal/"
+
+type pkg struct {
+	ImportPath string
+	Dir        string
+	Imports    []string
+	GoFiles    []string
+}
+
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "lathe/...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			return pkgs
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func level(name string) int {
+	for _, l := range layers {
+		for _, p := range l.packages {
+			if name == p || strings.HasSuffix(p, "/...") && strings.HasPrefix(name, strings.TrimSuffix(p, "...")) {
+				return l.level
+			}
+		}
+	}
+	if strings.HasPrefix(name, "front/") || name == "inspect" {
+		return 6
+	}
+	return -1
+}
+
+// frontMay are the only packages of ours that a front end sees.
+var frontMay = map[string]bool{"event": true, "msg": true, "perm": true, "trace": true}
+
+func TestImports(t *testing.T) {
+	for _, p := range list(t) {
+		name, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours {
+			continue
+		}
+		from := level(name)
+		if from < 0 {
+			t.Errorf("package %s stands in no row of the import table", name)
+			continue
+		}
+		for _, imp := range p.Imports {
+			to, ours := strings.CutPrefix(imp, module)
+			if ours && !allowed(name, from, to) {
+				t.Errorf("%s (row %d) must not import %s (row %d)", name, from, to, level(to))
+			}
+		}
+	}
+}
+
+func allowed(name string, from int, to string) bool {
+	if from == 6 {
+		return frontMay[to] || strings.HasPrefix(name, to+"/")
+	}
+	if level(to) < from || from == 7 {
+		return true
+	}
+	if strings.HasPrefix(name, to+"/") { // a subfolder imports its parent
+		return true
+	}
+	for _, ok := range within[name] {
+		if ok == to {
+			return true
+		}
+	}
+	// Inside one provider or tool, helper packages below it are its own.
+	return strings.HasPrefix(to, name+"/")
+}
+
+// forbidden packages make the binary large or its start slow; design decisions, see ARCHITECTURE.md.
+var forbidden = []string{"text/template", "html/template", "github.com/alecthomas/kong", "google.golang.org/grpc",
+	"google.golang.org/api", "github.com/openai/openai-go", "github.com/charmbracelet/glamour", "github.com/alecthomas/chroma/v2/lexers"}
+
+func TestForbiddenDependencies(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "lathe/cmd/lathe")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list -deps: %v", err)
+	}
+	for _, dep := range strings.Fields(string(out)) {
+		for _, f := range forbidden {
+			if dep == f || strings.HasPrefix(dep, f+"/") {
+				t.Errorf("the binary depends on %s", dep)
+			}
+		}
+	}
+}
+
+// Every stage folder is a row of the table in pipeline.go.
+func TestEveryStageIsInTheTable(t *testing.T) {
+	table, err := os.ReadFile("../pipeline/pipeline.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir("../pipeline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && !strings.Contains(string(table), `{"`+e.Name()+`"`) {
+			t.Errorf("pipeline/%s is no row of the stage table", e.Name())
+		}
+	}
+}
+
+const (
+	maxFile     = 500
+	maxFunction = 100
+)
+
+func TestSizesAndDocs(t *testing.T) {
+	for _, p := range list(t) {
+		documented := false
+		for _, name := range p.GoFiles {
+			path := filepath.Join(p.Dir, name)
+			src, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, path, src, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			documented = documented || file.Doc != nil
+			checkFile(t, fset, file, p.ImportPath+"/"+name)
+		}
+		if !documented && len(p.GoFiles) > 0 {
+			t.Errorf("package %s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+func checkFile(t *testing.T, fset *token.FileSet, file *ast.File, name string) {
+	t.Helper()
+	if n := fset.File(file.Pos()).LineCount(); n > maxFile {
+		t.Errorf("%s has %d lines (at most %d)", name, n, maxFile)
+	}
+	for _, d := range file.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		if fn.Name.Name == "init" && fn.Recv == nil {
+			t.Errorf("%s has an init function", name)
+		}
+		if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line; n > maxFunction {
+			t.Errorf("%s: %s has %d lines (at most %d)", name, fn.Name.Name, n, maxFunction)
+		}
+	}
+}
