@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"lathe/internal/diff"
+	"lathe/internal/file"
+)
+
+// KeepContent is the size up to which ReadState keeps a file's content.
+const KeepContent = 256 << 10
+
+// maxForeign is how long a diff of somebody else's change may be to be shown in an error.
+const maxForeign = 6000
+
+// State is what is remembered of content that the conversation has seen whole.
+func State(data []byte, info fs.FileInfo) ReadState {
+	s := ReadState{Hash: Hash(data), Size: int64(len(data))}
+	if info != nil {
+		s.ModTime = info.ModTime()
+	}
+	if len(data) <= KeepContent {
+		s.Content = data
+	}
+	return s
+}
+
+// Fresh checks that the conversation has read the file and that the file has that content still; times do not
+// count. When somebody else changed it, the error shows how, and since the model has then seen all of it, the next
+// try may go on. name is the path as the model knows it.
+func (c *ReadCache) Fresh(f *file.File, name string) (ReadState, error) {
+	seen, ok := c.Get(f.Path)
+	if !ok {
+		return seen, fmt.Errorf("%s has not been read in this conversation; read it first", name)
+	}
+	if seen.Hash == Hash(f.Data) {
+		return seen, nil
+	}
+	text := foreign(seen, f.Data)
+	if text == "" {
+		return seen, fmt.Errorf("%s changed on disk after it was read; read it again", name)
+	}
+	c.Put(f.Path, State(f.Data, f.Info))
+	return seen, fmt.Errorf("%s changed on disk after it was read; nothing was written. The change made by someone else:\n%s"+
+		"Call again if yours still fits", name, text)
+}
+
+// foreign is the diff from what was seen to now; empty when it cannot be shown whole.
+func foreign(seen ReadState, now []byte) string {
+	if seen.Partial || seen.Content == nil && seen.Size > 0 || len(now) > KeepContent {
+		return ""
+	}
+	before, err1 := file.Decode(seen.Content)
+	after, err2 := file.Decode(now)
+	if err1 != nil || err2 != nil || before.Enc != after.Enc {
+		return ""
+	}
+	text := diff.Unified("read", "now", diff.Patch(before.Body, after.Body))
+	if len(text) > maxForeign {
+		return ""
+	}
+	return text
+}
+
+// Change replaces the content of one file: it takes the locks, loads the file (nil when there is none), has edit
+// say the new content, puts it in place unless the file changed under its hands, and records it as seen. path has
+// its links resolved. It returns the file as it was.
+func (c *ReadCache) Change(ctx context.Context, path string, edit func(old *file.File) ([]byte, error)) (*file.File, error) {
+	defer c.Lock(path)()
+	defer file.Lock(ctx, path)()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	old, err := file.Load(path, file.MaxSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	data, err := edit(old)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil {
+		err = file.Replace(path, data, nil, ctx.Err)
+	} else {
+		err = file.Replace(path, data, old.Info, func() error { return unchanged(ctx, old) })
+	}
+	if err == nil {
+		c.wrote(path, old, data)
+	}
+	return old, err
+}
+
+// unchanged checks right before a rename that the file is still what the new content was made from.
+func unchanged(ctx context.Context, old *file.File) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	now, err := file.Load(old.Path, file.MaxSize)
+	if err != nil {
+		return err
+	}
+	if Hash(now.Data) != Hash(old.Data) {
+		return fmt.Errorf("%s changed while it was being written; nothing was written; read it again", old.Path)
+	}
+	return nil
+}
+
+// wrote records content that a tool has just written. What was not seen of the old content stays unseen.
+func (c *ReadCache) wrote(path string, old *file.File, data []byte) {
+	before, _ := c.Get(path)
+	s := State(data, nil)
+	if info, err := os.Stat(path); err == nil {
+		s.ModTime = info.ModTime()
+	}
+	if old != nil && before.Partial {
+		s.Partial, s.Offset = true, before.Offset
+		s.Limit = max(1, before.Limit+bytes.Count(data, []byte("\n"))-bytes.Count(old.Data, []byte("\n")))
+	}
+	c.Put(path, s)
+}
+
+// Path finds the file that a model named: abs is the absolute path, real the same with links resolved.
+func (w *Workspace) Path(name string) (abs, real string, err error) {
+	if name == "" {
+		return "", "", errors.New("the path is empty")
+	}
+	abs = w.Abs(name)
+	real, err = file.Resolve(abs)
+	return abs, real, err
+}
