@@ -180,3 +180,20 @@ func span(start, lines int) string {
 	}
 	return fmt.Sprintf("%d,%d", start, lines)
 }
+
+// maxPatch is how many bytes of lines a patch in a result may have.
+const maxPatch = 512 << 10
+
+// Cap drops the hunks after those that fit into a result; edits of huge lines would fill transcripts.
+func Cap(hunks []Hunk) []Hunk {
+	size := 0
+	for i, h := range hunks {
+		for _, l := range h.Lines {
+			size += len(l)
+		}
+		if size > maxPatch {
+			return hunks[:i]
+		}
+	}
+	return hunks
+}
