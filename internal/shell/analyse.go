@@ -1,0 +1,256 @@
+package shell
+
+import (
+	"fmt"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Analyse reads a script. It never fails: what cannot be read is a problem of the result.
+func Analyse(text string) *Script {
+	a := &analyser{script: &Script{Text: text}}
+	if why := Unusual(text); why != "" {
+		a.problem("it contains %s", why)
+	}
+	if len(text) > MaxLen {
+		a.problem("it is longer than %d characters", MaxLen)
+	}
+	if len(text) > maxParse {
+		return a.script
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		a.problem("it does not parse: %s", strings.TrimPrefix(err.Error(), ":"))
+		a.rest(text)
+		return a.script
+	}
+	a.stmts(file.Stmts, place{})
+	return a.script
+}
+
+type analyser struct {
+	script *Script
+	// here is the place of the command being read, for the substitutions in its words.
+	here place
+}
+
+// place is where a command stands.
+type place struct {
+	moves  []Move
+	lost   bool
+	piped  bool
+	inside string
+}
+
+// apart is the place of a command that runs in a shell of its own.
+func (p place) apart() place {
+	p.moves = p.moves[:len(p.moves):len(p.moves)]
+	p.piped = false
+	return p
+}
+
+// unsure marks the moves after the first n as possibly failed.
+func (p place) unsure(n int) place {
+	if n >= len(p.moves) {
+		return p
+	}
+	moves := append([]Move(nil), p.moves...)
+	for i := n; i < len(moves); i++ {
+		moves[i].Sure = false
+	}
+	p.moves = moves
+	return p
+}
+
+func (a *analyser) problem(format string, args ...any) {
+	a.script.Problems = append(a.script.Problems, fmt.Sprintf(format, args...))
+}
+
+// rest finds commands in a text that does not parse as a whole, so that a deny rule still sees them.
+func (a *analyser) rest(text string) {
+	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	_ = parser.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
+		a.stmt(s, place{})
+		return true
+	})
+}
+
+func (a *analyser) source(n syntax.Node) string { return a.slice(n.Pos(), n.End()) }
+
+func (a *analyser) slice(from, to syntax.Pos) string {
+	i, j := int(from.Offset()), int(to.Offset())
+	if i < 0 || j < i || j > len(a.script.Text) {
+		return ""
+	}
+	return a.script.Text[i:j]
+}
+
+func (a *analyser) stmts(list []*syntax.Stmt, p place) place {
+	for _, s := range list {
+		n := len(p.moves)
+		p = a.stmt(s, p).unsure(n)
+	}
+	return p
+}
+
+func (a *analyser) stmt(s *syntax.Stmt, p place) place {
+	if s.Background || s.Coprocess || s.Disown {
+		a.bare(s, p.apart())
+		return p
+	}
+	return a.bare(s, p)
+}
+
+func (a *analyser) bare(s *syntax.Stmt, p place) place {
+	if call, ok := s.Cmd.(*syntax.CallExpr); ok {
+		return a.call(s, call, p)
+	}
+	if len(s.Redirs) > 0 {
+		if s.Cmd == nil {
+			a.add(Command{Kind: Simple, Text: a.stmtText(s)}, s.Redirs, p)
+			return p
+		}
+		a.add(Command{Kind: Group, Text: a.redirText(s)}, s.Redirs, p)
+	}
+	if s.Cmd == nil {
+		return p
+	}
+	return a.compound(s, p)
+}
+
+func (a *analyser) compound(s *syntax.Stmt, p place) place {
+	n := len(p.moves)
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return a.binary(c, p)
+	case *syntax.Subshell:
+		a.stmts(c.Stmts, p.apart())
+		return p
+	case *syntax.Block:
+		return a.stmts(c.Stmts, p)
+	case *syntax.IfClause:
+		return a.ifClause(c, p).unsure(n)
+	case *syntax.WhileClause:
+		return a.loop(p, func(p place) place { return a.stmts(c.Do, a.stmts(c.Cond, p)) })
+	case *syntax.ForClause:
+		return a.forClause(c, p)
+	case *syntax.CaseClause:
+		return a.caseClause(c, p).unsure(n)
+	case *syntax.TimeClause:
+		if c.Stmt == nil {
+			return p
+		}
+		return a.stmt(c.Stmt, p)
+	case *syntax.FuncDecl:
+		a.add(Command{Kind: Function, Text: a.source(c)}, nil, p)
+		p2 := p.apart()
+		p2.inside, p2.lost = "function", true
+		if c.Body != nil {
+			a.stmt(c.Body, p2)
+		}
+		return p
+	}
+	return a.special(s, p)
+}
+
+// special handles the commands that are not made of commands.
+func (a *analyser) special(s *syntax.Stmt, p place) place {
+	a.here = p
+	switch c := s.Cmd.(type) {
+	case *syntax.TestClause:
+		a.nested(c)
+		a.add(Command{Kind: Test, Text: a.source(c), Words: a.testWords(c)}, nil, p)
+	case *syntax.DeclClause:
+		a.declare(c, p)
+	case *syntax.CoprocClause:
+		a.add(Command{Kind: Coproc, Text: a.source(c)}, nil, p)
+		a.stmt(c.Stmt, p.apart())
+	case *syntax.LetClause:
+		a.nested(c)
+		a.add(Command{Kind: Arith, Text: a.source(c)}, nil, p)
+	case *syntax.ArithmCmd:
+		a.nested(c)
+		if !numbersOnly(c.X) {
+			a.add(Command{Kind: Arith, Text: a.source(c)}, nil, p)
+		}
+	default:
+		a.problem("it has a form that is not known: %s", a.source(s))
+	}
+	return p
+}
+
+func (a *analyser) binary(c *syntax.BinaryCmd, p place) place {
+	n := len(p.moves)
+	switch c.Op {
+	case syntax.AndStmt:
+		return a.stmt(c.Y, a.stmt(c.X, p))
+	case syntax.OrStmt:
+		return a.stmt(c.Y, a.stmt(c.X, p).unsure(n)).unsure(n)
+	}
+	a.stmt(c.X, p.apart())
+	y := p.apart()
+	y.piped = true
+	a.stmt(c.Y, y)
+	return p
+}
+
+func (a *analyser) ifClause(c *syntax.IfClause, p place) place {
+	n := len(p.moves)
+	cond := p
+	for i, s := range c.Cond {
+		m := len(cond.moves)
+		cond = a.stmt(s, cond)
+		if i < len(c.Cond)-1 {
+			cond = cond.unsure(m)
+		}
+	}
+	then := a.stmts(c.Then, cond)
+	if c.Else == nil {
+		return then.unsure(n)
+	}
+	// What runs in the other branch may come after a failed condition; moves of both may have happened.
+	return a.ifClause(c.Else, then.unsure(n))
+}
+
+// loop walks a body whose directory changes repeat: where there is one, directories are lost.
+func (a *analyser) loop(p place, body func(place) place) place {
+	n, from := len(p.moves), len(a.script.Commands)
+	after := body(p)
+	if len(after.moves) > n || after.lost {
+		for i := from; i < len(a.script.Commands); i++ {
+			a.script.Commands[i].Lost = true
+		}
+		after.lost = true
+	}
+	return after.unsure(n)
+}
+
+func (a *analyser) forClause(c *syntax.ForClause, p place) place {
+	a.here = p
+	switch l := c.Loop.(type) {
+	case *syntax.WordIter:
+		a.script.Assigned = append(a.script.Assigned, l.Name.Value)
+		for _, w := range l.Items {
+			a.word(w)
+		}
+	case *syntax.CStyleLoop:
+		a.nested(l)
+		a.add(Command{Kind: Arith, Text: a.source(l)}, nil, p)
+	}
+	return a.loop(p, func(p place) place { return a.stmts(c.Do, p) })
+}
+
+func (a *analyser) caseClause(c *syntax.CaseClause, p place) place {
+	n := len(p.moves)
+	a.here = p
+	a.word(c.Word)
+	for _, item := range c.Items {
+		a.here = p
+		for _, pattern := range item.Patterns {
+			a.word(pattern)
+		}
+		p = a.stmts(item.Stmts, p).unsure(n)
+	}
+	return p
+}
