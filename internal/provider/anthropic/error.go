@@ -1,0 +1,107 @@
+package anthropic
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"lathe/internal/provider"
+	"lathe/internal/provider/wire"
+)
+
+// maxErrorBody is how much of an error body is read.
+const maxErrorBody = 64 << 10
+
+// statusError reads a response that is no success.
+func statusError(resp *http.Response) *provider.Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	e := wire.Error(resp.StatusCode, body)
+	if id := resp.Header.Get("request-id"); id != "" {
+		e.RequestID = id
+	}
+	e.After = retryAfter(resp.Header.Get("retry-after"), time.Now())
+	e.NoRetry = strings.EqualFold(resp.Header.Get("x-should-retry"), "false")
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		e.NoRetry = true
+		e.Message = "the server sends us elsewhere (" + location(resp) + "); is the base URL right?"
+	}
+	if resp.StatusCode < 300 {
+		e.Kind = provider.Malformed
+	}
+	return e
+}
+
+func location(resp *http.Response) string {
+	u, err := url.Parse(resp.Header.Get("location"))
+	if err != nil {
+		return "no address"
+	}
+	return u.Redacted()
+}
+
+// retryAfter reads a retry-after header: seconds, or a date.
+func retryAfter(v string, now time.Time) time.Duration {
+	v = strings.TrimSpace(v)
+	if secs, err := strconv.ParseFloat(v, 64); err == nil {
+		if secs <= 0 || secs > 1e9 {
+			return 0
+		}
+		return time.Duration(secs * float64(time.Second))
+	}
+	if at, err := http.ParseTime(v); err == nil {
+		return max(0, at.Sub(now).Round(time.Second))
+	}
+	return 0
+}
+
+// networkError maps a request that got no response.
+func networkError(err error, target *url.URL) *provider.Error {
+	e := &provider.Error{Kind: provider.Network, Err: err}
+	e.Message = "cannot connect to " + target.Host + ": " + reason(err)
+	var certificate *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var header tls.RecordHeaderError
+	switch {
+	case errors.As(err, &certificate), errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid):
+		e.NoRetry = true
+		e.Message += "; name the authority that signed it with NODE_EXTRA_CA_CERTS or SSL_CERT_FILE"
+	case errors.As(err, &header):
+		e.NoRetry = true
+	}
+	return e
+}
+
+// reason is the innermost cause in a few words, without the address, which is said before.
+func reason(err error) string {
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "connection reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the server closed the connection without an answer"
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return "no address for " + dns.Name
+	}
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return "timed out"
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err
+	}
+	return err.Error()
+}
