@@ -95,7 +95,7 @@ func Canonical(t Tool, input json.RawMessage) (json.RawMessage, error) {
 		out[name] = fixed
 	}
 	for _, name := range schema.Required {
-		if _, ok := fields[name]; !ok {
+		if v, ok := fields[name]; !ok || bytes.Equal(v, []byte("null")) {
 			wrong = append(wrong, fmt.Sprintf("%s is missing", name))
 		}
 	}
