@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"os"
 	"sync"
 	"unicode/utf8"
@@ -27,6 +28,7 @@ type Output struct {
 	file  *os.File
 	path  string
 	saved int64
+	full  bool  // the file took all it may
 	err   error // why there is no file, or no more of it
 }
 
@@ -107,11 +109,12 @@ func (o *Output) spill() {
 }
 
 func (o *Output) save(p []byte) {
-	if o.file == nil || o.err != nil || len(p) == 0 {
+	if o.file == nil || o.err != nil || o.full || len(p) == 0 {
 		return
 	}
 	if room := o.opt.Save - o.saved; int64(len(p)) > room {
 		p = wholeRunes(p[:room])
+		o.full = true
 	}
 	n, err := o.file.Write(p)
 	o.saved += int64(n)
@@ -124,15 +127,16 @@ func (o *Output) lastBytes() []byte {
 }
 
 // Save makes sure that there is a file with the output so far and tells its path and size. Later output is added
-// to it. It fails when there can be no file, or when the file could not take all.
+// to it. It fails when there can be no file, or when writing failed; a file that reached its limit is no failure.
 func (o *Output) Save() (path string, size int64, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.clean.flush()
 	if o.file == nil && o.err == nil {
 		o.spill()
 	}
-	if o.err == nil && o.file == nil {
-		return "", 0, os.ErrInvalid
+	if o.err == nil && o.path == "" {
+		return "", 0, errors.New("no file was asked for")
 	}
 	return o.path, o.saved, o.err
 }
@@ -168,14 +172,14 @@ func (o *Output) Excerpt(limit int) Excerpt {
 func (o *Output) Since(offset int64, limit int) (text string, next, skipped int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if offset >= o.total {
+		return "", o.total, 0
+	}
 	last := o.lastBytes()
 	if o.total <= int64(2*o.opt.Keep) {
 		last = append(append([]byte(nil), o.head...), last...)
 	}
 	from := max(offset, 0, o.total-int64(min(limit, len(last))))
-	if from >= o.total {
-		return "", o.total, 0
-	}
 	part := runeStart(last[int64(len(last))-(o.total-from):])
 	return string(part), o.total, o.total - int64(len(part)) - max(offset, 0)
 }
@@ -190,9 +194,6 @@ func (o *Output) Close() error {
 	}
 	err := o.file.Close()
 	o.file, o.opt.Create = nil, nil
-	if o.err == nil {
-		o.err = os.ErrClosed
-	}
 	return err
 }
 

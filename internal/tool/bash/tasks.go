@@ -1,0 +1,228 @@
+package bash
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"lathe/internal/proc"
+)
+
+// State is how far a background task is.
+type State string
+
+// The states, named as the stream protocol does.
+const (
+	Running   State = "running"
+	Completed State = "completed" // exit code 0
+	Failed    State = "failed"
+	Stopped   State = "stopped" // by TaskStop, its time limit, or the end of the session
+)
+
+// TaskType is what kind of task these are to the stream protocol.
+const TaskType = "local_bash"
+
+// Task is a snapshot of one background task.
+type Task struct {
+	ID          string
+	CallID      string // the tool call that started it
+	Command     string
+	Description string
+	OutputFile  string // empty when none could be made
+	State       State
+	ExitCode    int // when it ended
+	Started     time.Time
+	Ended       time.Time
+	Size        int64 // bytes of output so far
+	NewOutput   bool  // there is output that TaskOutput has not given yet
+}
+
+// Tasks owns the background commands of a session. It is safe for concurrent use; Close must be called.
+type Tasks struct {
+	now     func() time.Time
+	mu      sync.Mutex
+	closed  bool
+	list    []*task
+	changed chan struct{} // closed, and replaced, at every change of a state
+	wg      sync.WaitGroup
+}
+
+type task struct {
+	Task
+	p    *proc.Proc
+	out  *proc.Output
+	seen int64 // output that was given
+}
+
+// NewTasks returns a manager without tasks; now stamps starts and ends.
+func NewTasks(now func() time.Time) *Tasks {
+	return &Tasks{now: now, changed: make(chan struct{})}
+}
+
+// Changed returns a channel that is closed when a task starts or ends the next time. Take it before Snapshot.
+func (t *Tasks) Changed() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.changed
+}
+
+// Snapshot lists all tasks of the session, oldest first.
+func (t *Tasks) Snapshot() []Task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]Task, len(t.list))
+	for i, k := range t.list {
+		out[i] = k.snapshot()
+	}
+	return out
+}
+
+func (k *task) snapshot() Task {
+	s := k.Task
+	s.Size = k.out.Total()
+	s.NewOutput = s.Size > k.seen
+	return s
+}
+
+// Wait returns when no task runs, or with the error of ctx.
+func (t *Tasks) Wait(ctx context.Context) error {
+	for {
+		changed := t.Changed()
+		if !slices.ContainsFunc(t.Snapshot(), func(k Task) bool { return k.State == Running }) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Close stops all tasks and waits for them, at most as long as ctx lasts. No task starts afterwards.
+func (t *Tasks) Close(ctx context.Context) error {
+	t.mu.Lock()
+	t.closed = true
+	for _, k := range t.list {
+		if k.State == Running {
+			t.wg.Go(func() { k.p.Stop(proc.QuickGrace) })
+		}
+	}
+	t.mu.Unlock()
+	done := make(chan struct{})
+	go func() { t.wg.Wait(); close(done) }() // ends with the children, which are killed
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop background tasks: %w", ctx.Err())
+	}
+}
+
+// add takes over a started command. limit, when set, stops it.
+func (t *Tasks) add(k *task, limit time.Duration) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return proc.ErrClosed
+	}
+	k.ID = fmt.Sprintf("bash_%d", len(t.list)+1)
+	k.State, k.Started = Running, t.now()
+	t.list = append(t.list, k)
+	t.wg.Go(func() { t.watch(k, limit) })
+	t.notify()
+	return nil
+}
+
+// notify tells of a change. The caller holds the lock.
+func (t *Tasks) notify() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// watch waits for the end of a task.
+func (t *Tasks) watch(k *task, limit time.Duration) {
+	if limit > 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		select {
+		case <-k.p.Done():
+		case <-timer.C:
+			k.p.Stop(stopGrace)
+		}
+	}
+	e := k.p.Exit()
+	_ = k.out.Close() // a failed write shows in the file's size
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k.Ended, k.ExitCode = t.now(), e.Code
+	switch {
+	case e.Stopped:
+		k.State = Stopped
+	case e.Code == 0:
+		k.State = Completed
+	default:
+		k.State = Failed
+	}
+	t.notify()
+}
+
+func (t *Tasks) find(id string) (*task, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var ids []string
+	for _, k := range t.list {
+		if k.ID == id {
+			return k, nil
+		}
+		ids = append(ids, k.ID)
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("there is no task %q: nothing was started in the background", id)
+	}
+	return nil, fmt.Errorf("there is no task %q; the tasks are %v", id, ids)
+}
+
+// Stop stops a task with all that it started and returns when it is gone. A task that ended is an error.
+func (t *Tasks) Stop(id string) (Task, error) {
+	k, err := t.find(id)
+	if err != nil {
+		return Task{}, err
+	}
+	if state := t.state(k); state != Running {
+		return Task{}, fmt.Errorf("task %s is not running: it is %s", id, state)
+	}
+	k.p.Stop(stopGrace)
+	for {
+		changed := t.Changed()
+		if t.state(k) != Running {
+			break
+		}
+		<-changed
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return k.snapshot(), nil
+}
+
+func (t *Tasks) state(k *task) State {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return k.State
+}
+
+// Read gives the output that was not given yet, at most its last limit bytes, and the state. skipped counts bytes
+// left out.
+func (t *Tasks) Read(id string, limit int) (text string, skipped int64, state Task, err error) {
+	k, err := t.find(id)
+	if err != nil {
+		return "", 0, Task{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k.out.Flush()
+	text, k.seen, skipped = k.out.Since(k.seen, limit)
+	return text, skipped, k.snapshot(), nil
+}
