@@ -51,7 +51,15 @@ func (b *Block) UnmarshalJSON(data []byte) error {
 func (b *Block) decodeAny(data []byte) error {
 	var w wire
 	if err := json.Unmarshal(data, &w); err != nil {
-		return fmt.Errorf("content block: %w", err)
+		// A type that we do not model may use our field names in its own way: a search_result's source is text.
+		var other struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(data, &other) != nil || other.Type == "" || modelled[other.Type] != nil {
+			return fmt.Errorf("content block: %w", err)
+		}
+		*b = Block{Type: other.Type}
+		return b.keepUnknown(data)
 	}
 	if w.Type == "" {
 		return fmt.Errorf("content block: no type in %.60s", data)
@@ -125,6 +133,24 @@ func DecodeContent(data []byte) ([]Block, error) {
 		return blocks, nil
 	}
 	return decodeContentAny(data)
+}
+
+// ContentAt is DecodeContent for content that stands at b[i] within a larger document; it returns the index behind
+// it too, or -1 for what is no content.
+func ContentAt(b []byte, i int) ([]Block, int) {
+	d := decoder{scanner{b: b}}
+	if blocks, end := d.content(i); end >= 0 {
+		return blocks, end
+	}
+	end := d.value(i, 0)
+	if end < 0 {
+		return nil, -1
+	}
+	blocks, err := DecodeContent(b[i:end])
+	if err != nil {
+		return nil, -1
+	}
+	return blocks, end
 }
 
 func decodeContentAny(data []byte) ([]Block, error) {

@@ -171,3 +171,18 @@ func BenchmarkDecodeContent(b *testing.B) {
 		}
 	})
 }
+
+// TestOddFields reads blocks of types that we do not model and whose fields are not what ours of that name are.
+func TestOddFields(t *testing.T) {
+	const in = `{"type":"search_result","source":"https://a.example","title":"t","content":[{"type":"text","text":"x"}],"id":7}`
+	var b Block
+	if err := json.Unmarshal([]byte(in), &b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Type != "search_result" || string(b.Raw) != in {
+		t.Errorf("%+v", b)
+	}
+	if err := json.Unmarshal([]byte(`{"type":"image","source":"x"}`), &b); err == nil {
+		t.Error("an image with a text for a source was read")
+	}
+}
