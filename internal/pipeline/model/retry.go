@@ -1,0 +1,341 @@
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/provider"
+	"lathe/internal/turn"
+)
+
+// The retry table. What a failure leads to depends on its class and on how often it came already:
+//
+//	rate        429                               retry-after, else back-off; 4 tries
+//	overloaded  529                               longer back-off; 6 tries; then the next fall-back model
+//	server      5xx, no connection                back-off; 8 tries
+//	broken      a stream that ended or made no    once more; then once more without streaming
+//	            sense after it began
+//	silent      nothing for the idle limit        once more without streaming
+//	auth        401                               a new key, once
+//	long        the prompt does not fit           smaller, once
+//	thinking    a 400 about a thinking block      without thinking, once
+//	final       everything else                   no retry
+
+type class int
+
+const (
+	final class = iota
+	rate
+	overloaded
+	server
+	broken
+	silent
+	auth
+	long
+	thinking
+)
+
+// tries is how often a class is tried in all.
+var tries = map[class]int{rate: 4, overloaded: 6, server: 8, broken: 3, silent: 2}
+
+// total bounds the retries of one answer, whatever their mixture.
+const total = 10
+
+func classOf(e *provider.Error, got bool) class {
+	switch e.Kind {
+	case provider.RateLimit:
+		return rate
+	case provider.Overloaded:
+		return overloaded
+	case provider.Server:
+		return server
+	case provider.Network:
+		if got {
+			return broken
+		}
+		return server
+	case provider.Truncated, provider.Malformed:
+		return broken
+	case provider.Idle:
+		return silent
+	case provider.Auth:
+		return auth
+	case provider.TooLong, provider.TooLarge:
+		return long
+	case provider.Thinking400:
+		return thinking
+	}
+	return final
+}
+
+// history is what was tried for one answer.
+type history struct {
+	failed    map[class]int
+	retries   int
+	refreshed bool
+	stripped  bool
+	lowered   bool
+}
+
+// answer calls the provider until there is an answer, or a failure that no retry can mend.
+func (p *pass) answer(ctx context.Context) error {
+	p.req.NoStream = false
+	h := &history{failed: map[class]int{}}
+	for {
+		a := &attempt{p: p}
+		p.cur = a
+		err := a.run(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err == nil {
+			p.blocks = append(p.blocks, a.blocks...)
+			return nil
+		}
+		e := apiError(err)
+		if e == nil {
+			return err // ours: the disk, a front end
+		}
+		if a.started {
+			return p.goOn(a, e)
+		}
+		plan, ok, err := p.plan(ctx, h, e, a.got)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return e
+		}
+		if err := p.again(ctx, a, e, plan); err != nil {
+			return err
+		}
+	}
+}
+
+// step is what comes before the next try.
+type step struct {
+	wait         time.Duration
+	attempt, max int // as shown
+	text         string
+}
+
+// plan decides what a failure leads to. It changes the request where the next try differs. ok is false when
+// there is no next try.
+func (p *pass) plan(ctx context.Context, h *history, e *provider.Error, got bool) (s step, ok bool, err error) {
+	c := classOf(e, got)
+	h.failed[c]++
+	switch c {
+	case auth:
+		return p.planAuth(ctx, h)
+	case long:
+		return p.planLong(ctx, h, e)
+	case thinking:
+		return p.planThinking(h)
+	case final:
+		return step{}, false, nil
+	}
+	n := h.failed[c]
+	limit := p.limit(c)
+	if e.NoRetry || n > limit || h.retries >= p.budget() || e.After > p.conf.MaxWait {
+		return p.planFallback(h, c)
+	}
+	h.retries++
+	s = step{attempt: n, max: limit, wait: p.delay(c, n, e.After)}
+	if c == silent || c == broken && n >= 2 {
+		if !p.conf.StreamOnly {
+			if p.req.NoStream {
+				return step{}, false, nil
+			}
+			p.req.NoStream = true
+			s.text, s.wait = "asking once more without streaming", 0
+		}
+	}
+	return s, true, nil
+}
+
+// limit is how many retries a class has.
+func (p *pass) limit(c class) int {
+	switch n := p.conf.MaxRetries; {
+	case n < 0:
+		return 0
+	case n > 0 && c != broken && c != silent:
+		return n
+	}
+	return tries[c] - 1
+}
+
+func (p *pass) budget() int {
+	switch n := p.conf.MaxRetries; {
+	case n < 0:
+		return 0
+	case n > 0:
+		return n
+	}
+	return total
+}
+
+// delay is the wait before retry n of a class: what the server asks for, else exponential with jitter.
+func (p *pass) delay(c class, n int, after time.Duration) time.Duration {
+	if after > 0 {
+		return after
+	}
+	base, longest := p.conf.Base, 32*time.Second
+	switch c {
+	case rate:
+		base *= 2
+	case overloaded:
+		base, longest = p.conf.OverloadedBase, p.conf.OverloadedMax
+	}
+	d := min(base<<min(n-1, 20), longest)
+	return d - time.Duration(p.deps.Rand()*float64(d)/4)
+}
+
+// planAuth gets a new key, once.
+func (p *pass) planAuth(ctx context.Context, h *history) (step, bool, error) {
+	if h.refreshed || p.deps.Refresh == nil {
+		return step{}, false, nil
+	}
+	h.refreshed = true
+	can, err := p.deps.Refresh(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return step{}, false, context.Cause(ctx)
+		}
+		p.t.Note("no new key: %v", err)
+		return step{}, false, nil
+	}
+	return step{attempt: 1, max: 1, text: "trying again with a new key from the key helper"}, can, nil
+}
+
+// planLong makes room, once: by a lower output limit where that is what does not fit, else by compaction.
+func (p *pass) planLong(ctx context.Context, h *history, e *provider.Error) (step, bool, error) {
+	if n := roomFor(e.Message); !h.lowered && n > p.req.Thinking.Budget && n >= 1024 && n < p.req.MaxTokens {
+		h.lowered = true
+		p.req.MaxTokens = n
+		return step{attempt: 1, max: 1, text: fmt.Sprintf("trying again with an output limit of %d tokens", n)}, true, nil
+	}
+	done, err := p.shrink(ctx)
+	return step{attempt: 1, max: 1, text: "the conversation was compacted; trying again"}, done, err
+}
+
+// shrink has the conversation compacted, once a pass, and takes up the new request.
+func (p *pass) shrink(ctx context.Context) (bool, error) {
+	if p.shrunk || p.deps.Reduce == nil {
+		return false, nil
+	}
+	p.shrunk = true
+	changed, err := p.deps.Reduce(ctx, p.t)
+	if err != nil || !changed {
+		var stop *turn.Stop
+		switch {
+		case ctx.Err() != nil:
+			return false, context.Cause(ctx)
+		case errors.As(err, &stop):
+			return false, err
+		}
+		p.t.Note("compaction did not help: %v", err)
+		return false, nil
+	}
+	p.load()
+	return true, nil
+}
+
+// planThinking drops all thinking blocks, once; dropping only those from the first bad one on would leave the
+// others to fail next.
+func (p *pass) planThinking(h *history) (step, bool, error) {
+	if h.stripped {
+		return step{}, false, nil
+	}
+	h.stripped = true
+	p.req.Messages = withoutThinking(p.req.Messages)
+	if p.deps.DropThinking != nil {
+		p.deps.DropThinking(p.t)
+	}
+	return step{attempt: 1, max: 1, text: "trying again without the earlier thinking"}, true, nil
+}
+
+// withoutThinking returns the messages without thinking blocks. Messages keep their places, since breakpoints
+// count them: one that was thinking alone says so in a few words.
+func withoutThinking(ms []provider.Message) []provider.Message {
+	out := make([]provider.Message, len(ms))
+	for i, m := range ms {
+		out[i] = provider.Message{Role: m.Role}
+		for _, b := range m.Content {
+			if !b.IsThinking() {
+				out[i].Content = append(out[i].Content, b)
+			}
+		}
+		if len(out[i].Content) == 0 {
+			out[i].Content = []msg.Block{msg.Text("(thinking only)")}
+		}
+	}
+	return out
+}
+
+// planFallback changes to the next model when this one stays overloaded.
+func (p *pass) planFallback(h *history, c class) (step, bool, error) {
+	if c != overloaded {
+		return step{}, false, nil
+	}
+	next := ""
+	for i, m := range p.deps.Fallback {
+		if m == p.req.Model {
+			if i+1 < len(p.deps.Fallback) {
+				next = p.deps.Fallback[i+1]
+			}
+			break
+		}
+		if i == len(p.deps.Fallback)-1 {
+			next = p.deps.Fallback[0]
+		}
+	}
+	if next == "" {
+		return step{}, false, nil
+	}
+	from := p.req.Model
+	p.req.Model, p.t.Model = next, next
+	if p.deps.Retarget != nil {
+		p.deps.Retarget(p.t, p.req, next)
+	}
+	clear(h.failed)
+	h.retries = 0
+	p.t.Note("%s is overloaded: %s answers from here on", from, next)
+	if err := p.t.Emit(event.ModelChanged{Model: next, Reason: from + " is overloaded"}); err != nil {
+		return step{}, false, err
+	}
+	return step{attempt: 1, max: 1, text: "changing to " + next}, true, nil
+}
+
+// again withdraws what came of the failed attempt, tells the person what happens, and waits.
+func (p *pass) again(ctx context.Context, a *attempt, e *provider.Error, s step) error {
+	if err := p.withdraw(a, e.Error()); err != nil {
+		return err
+	}
+	if s.text == "" {
+		s.text = "trying again in " + s.wait.Round(100*time.Millisecond).String()
+	}
+	p.t.Note("attempt failed (%s: %s): %s", e.Kind, e.Error(), s.text)
+	err := p.t.Emit(event.Retry{
+		Attempt: s.attempt, Max: s.max, Delay: s.wait, Status: e.Status,
+		Category: category(e.Kind), Text: e.Error() + ": " + s.text,
+	})
+	if err != nil || s.wait <= 0 {
+		return err
+	}
+	return p.deps.Sleep(ctx, s.wait)
+}
+
+// goOn takes what is whole of a broken answer as the answer: a call of it runs already, and asking again would
+// run it twice.
+func (p *pass) goOn(a *attempt, e *provider.Error) error {
+	p.t.Note("the stream broke after a call was started: %s", e.Error())
+	err := a.keepPartial()
+	a.asm.stop = "tool_use"
+	p.blocks = append(p.blocks, a.blocks...)
+	notice := p.notice("warning", "The answer broke off ("+e.Error()+"). The tool calls that were complete go on.")
+	return errors.Join(err, notice)
+}
