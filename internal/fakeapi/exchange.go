@@ -27,6 +27,9 @@ func (x *exchange) finish() {
 		x.rec.Took, x.rec.Done = x.s.now().Sub(x.rec.Time), true
 		x.rec.Gone = x.r.Context().Err() != nil
 		x.s.active--
+		if x.s.opts.Forget {
+			x.rec.Body, x.rec.body = nil, nil
+		}
 	})
 }
 

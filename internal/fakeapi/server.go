@@ -20,6 +20,7 @@ type Options struct {
 	Script *Script           // nil: every model call is refused until AddScript
 	Vars   map[string]string // placeholders for all scripts; CWD is there by default
 	Now    func() time.Time  // the clock of the cache and of records, time.Now by default
+	Forget bool              // drop the body of a request that has ended; for long benchmarks
 }
 
 // Server is the fake API. It is an http.Handler; Start runs it on a free port. All methods may be called
