@@ -12,30 +12,34 @@ import (
 
 // The scripts below are all that a shell is started with. They take the command from descriptor 3, so that its
 // text is in no argument list (pkill -f would find its own shell) and may be of any size, and eval it, so that
-// whatever is wrong with it ends there. The directory goes out on a high copy of descriptor 4: by a trap when the
-// command ends the shell (exit, set -e), after the eval when the command set an EXIT trap of its own. After exec,
-// or exit below such a trap, nobody writes it, and the directory stays what it was.
+// whatever is wrong with it ends there. The braces make the shell parse the rest of the script before: an
+// unfinished command can confuse bash's parser beyond the eval. The directory goes out on a high copy of
+// descriptor 4: by a trap when the command ends the shell (exit, set -e), after the eval when the command set an
+// EXIT trap of its own. After exec, or exit below such a trap, nobody writes it, and the directory stays as it was.
 const (
 	bashScript = `IFS= read -r -d '' -u 3 __lathe_c; exec 3<&- 199>&4 4>&-
 trap '{ builtin pwd -P >&199; } 2>/dev/null' EXIT
 if [ -r "${CLAUDE_ENV_FILE-}" ]; then . "$CLAUDE_ENV_FILE"; fi
-eval "$__lathe_c"
+{ eval "$__lathe_c
+"
 { __lathe_s=$?; builtin pwd -P >&199; set +x; } 2>/dev/null
-exit $__lathe_s`
+exit $__lathe_s; }`
 
 	zshScript = `IFS= read -r -d '' -u 3 __lathe_c; exec 3<&- 9>&4 4>&-
 trap '{ builtin pwd -P >&9; } 2>/dev/null' EXIT
 if [ -r "${CLAUDE_ENV_FILE-}" ]; then . "$CLAUDE_ENV_FILE"; fi
-eval "$__lathe_c"
+{ eval "$__lathe_c
+"
 { __lathe_s=$?; builtin pwd -P >&9; set +x; } 2>/dev/null
-exit $__lathe_s`
+exit $__lathe_s; }`
 
 	shScript = `__lathe_c=$(cat <&3); exec 3<&- 9>&4 4>&-
 trap '{ command pwd -P >&9; } 2>/dev/null' EXIT
 if [ -r "${CLAUDE_ENV_FILE-}" ]; then . "$CLAUDE_ENV_FILE"; fi
-eval "$__lathe_c"
+{ eval "$__lathe_c
+"
 { __lathe_s=$?; command pwd -P >&9; set +x; } 2>/dev/null
-exit $__lathe_s`
+exit $__lathe_s; }`
 )
 
 // spec says how to run a command in dir, without profile and rc files.

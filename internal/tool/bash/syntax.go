@@ -75,7 +75,7 @@ func literal(w *syntax.Word) (string, bool) {
 	for _, part := range w.Parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			if strings.ContainsAny(p.Value, "\\*?[{~") {
+			if strings.ContainsAny(p.Value, "\\*?[{~") && p.Value != "[" {
 				return "", false
 			}
 			b.WriteString(p.Value)
