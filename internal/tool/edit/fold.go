@@ -127,6 +127,13 @@ func foldApply(body string, in Input) (applied, error) {
 	}
 	pre, post := common(old.text, new.text)
 	from, to := at+pre, at+len(old.text)-post
+	edge := 0
+	if at > 0 {
+		edge = f.end[at-1]
+	}
+	if edge != f.start[at] { // it begins in the middle of the blanks at a line end
+		return refuse("")
+	}
 	if old.text == new.text || !f.boundary(at) || !f.boundary(from) || !f.boundary(to) || !f.boundary(at+len(old.text)) ||
 		!new.boundary(pre) || !new.boundary(len(new.text)-post) {
 		return refuse("")
