@@ -42,7 +42,7 @@ func object(text string, at int) ([]field, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := value(dec, at)
+		v, err := value(dec, text, at)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func array(text string, s span) ([]span, error) {
 	}
 	var out []span
 	for dec.More() {
-		v, err := value(dec, s.start)
+		v, err := value(dec, text, s.start)
 		if err != nil {
 			return nil, err
 		}
@@ -69,12 +69,16 @@ func array(text string, s span) ([]span, error) {
 	return out, nil
 }
 
-func value(dec *json.Decoder, at int) (span, error) {
+// value reads the next value of a decoder that started at text[at:].
+func value(dec *json.Decoder, text string, at int) (span, error) {
 	var raw json.RawMessage
 	if err := dec.Decode(&raw); err != nil {
 		return span{}, err
 	}
 	end := at + int(dec.InputOffset())
+	for end > at+len(raw) && text[end-len(raw):end] != string(raw) {
+		end-- // blanks after a number count as read
+	}
 	return span{end - len(raw), end}, nil
 }
 

@@ -20,7 +20,7 @@ var description string
 
 const schema = `{"type":"object","properties":{"notebook_path":{"type":"string"},"cell_id":{"type":"string"},` +
 	`"new_source":{"type":"string"},"cell_type":{"type":"string","enum":["code","markdown"]},` +
-	`"edit_mode":{"type":"string","enum":["replace","insert","delete"]}},"required":["notebook_path","new_source"]}`
+	`"edit_mode":{"type":"string","enum":["replace","insert","delete"]}},"required":["notebook_path"]}`
 
 // Deps is what the tool needs of its session.
 type Deps struct {
@@ -38,9 +38,9 @@ func New(d Deps) *Tool { return &Tool{d} }
 type Input struct {
 	Path     string `json:"notebook_path"`
 	CellID   string `json:"cell_id"`
-	Source   string `json:"new_source"`
-	CellType string `json:"cell_type"` // code or markdown; empty keeps it
-	Mode     string `json:"edit_mode"` // replace when empty
+	Source   string `json:"new_source"` // needed but for delete
+	CellType string `json:"cell_type"`  // code or markdown; empty keeps it
+	Mode     string `json:"edit_mode"`  // replace when empty
 }
 
 // Output is the structured result.
@@ -68,8 +68,8 @@ func (*Tool) Aliases() map[string]string {
 
 // Plan checks the input itself; the notebook is looked at when the edit runs.
 func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
-	var in Input
-	if err := json.Unmarshal(call.Input, &in); err != nil {
+	in, given := Input{}, map[string]json.RawMessage{}
+	if err := errors.Join(json.Unmarshal(call.Input, &in), json.Unmarshal(call.Input, &given)); err != nil {
 		return tool.Plan{}, fmt.Errorf("input of NotebookEdit: %w", err)
 	}
 	if in.Mode == "" {
@@ -83,6 +83,8 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		return tool.Plan{}, fmt.Errorf("%s is not a notebook (.ipynb); use Edit", in.Path)
 	case in.Mode == "insert" && in.CellType == "":
 		return tool.Plan{}, errors.New("inserting a cell needs cell_type: code or markdown")
+	case in.Mode != "delete" && given["new_source"] == nil:
+		return tool.Plan{}, errors.New("new_source is missing")
 	case in.Mode != "insert" && in.CellID == "":
 		return tool.Plan{}, fmt.Errorf("to %s a cell, cell_id is needed; Read shows the ids", in.Mode)
 	case file.Lossy(call.Input, in.Source):
