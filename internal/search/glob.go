@@ -63,6 +63,17 @@ func Glob(ctx context.Context, opt GlobOptions) (GlobReport, error) {
 	return g.report(), err
 }
 
+// CheckGlob explains a pattern that Glob would refuse.
+func CheckGlob(pattern string) error {
+	patterns, err := expandBraces(pattern)
+	for _, p := range patterns {
+		if err == nil {
+			err = checkPattern(p)
+		}
+	}
+	return err
+}
+
 // splitBase takes the names without special characters off a pattern's front.
 func splitBase(root, pattern string) (base string, rest pathPattern) {
 	base = root

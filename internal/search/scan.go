@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	windowSize  = 128 << 10 // how much of a file is looked at in one go
+	windowSize  = 128 << 10 // how much of a file is looked at in one go, at first
 	maxLine     = 8 << 20   // a longer line is searched in pieces
 	maxWhole    = 32 << 20  // the largest file that is searched as one text (multiline, UTF-16)
 	binaryProbe = 8000      // a NUL byte in so many first bytes means binary, as in git
@@ -25,16 +25,17 @@ type scanner struct {
 	m    *Matcher
 	p    *probe
 	buf  []byte
+	win  int // bytes of a first read
 	stop func() bool
 }
 
 func newScanner(m *Matcher, opt *GrepOptions, stop func() bool) *scanner {
-	return &scanner{opt: opt, m: m, p: m.probe(), buf: make([]byte, windowSize), stop: stop}
+	return &scanner{opt: opt, m: m, p: m.probe(), buf: make([]byte, windowSize), win: windowSize, stop: stop}
 }
 
 // scan searches an open file; nil when nothing matches.
 func (s *scanner) scan(f file, named bool) (*FileHit, error) {
-	n, err := f.read(s.buf[:windowSize])
+	n, err := f.read(s.buf[:s.win])
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
