@@ -277,6 +277,7 @@ func (s *Settings) rules(out *Permissions, l *Layer, list string, effect perm.Ve
 			continue
 		}
 		src := perm.Source{Kind: "rule", Rule: text, Scope: string(l.Scope), File: l.File, Line: l.Line(pointer)}
-		out.Rules = append(out.Rules, perm.Rule{Text: text, Effect: effect, Source: src})
+		repo := l.Scope == Project || l.Scope == Local
+		out.Rules = append(out.Rules, perm.Rule{Text: text, Effect: effect, Source: src, Dir: l.Anchor, Repo: repo})
 	}
 }

@@ -1,0 +1,166 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe/internal/provider"
+	"lathe/internal/provider/anthropic"
+	"lathe/internal/provider/replay"
+)
+
+// How long a key helper may run, and for how long its key is used without asking again.
+const (
+	helperLimit = 60 * time.Second
+	helperTTL   = 5 * time.Minute
+)
+
+// errNoKey tells a new user what to do.
+var errNoKey = errors.New(`no API key is set, so no model can be called. Do one of these:
+  export ANTHROPIC_API_KEY=…                      use the Anthropic API
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local
+                                                  use a local server that speaks /v1/messages (Ollama, llama.cpp)
+  "apiKeyHelper": "command" in settings.json      print a key when one is needed
+  lathe demo                                      see it work without a key`)
+
+// modelSource is the provider of a run and where its credential comes from.
+type modelSource struct {
+	provider  provider.Provider
+	keySource string
+	refresh   func(ctx context.Context) (bool, error)
+	close     func() error // ends a recording
+}
+
+// openModel builds the provider: a recording, or the Messages API at whatever address the environment names.
+func openModel(o *options, p *place) (*modelSource, error) {
+	m := &modelSource{keySource: "none", close: func() error { return nil }}
+	if o.replay != "" {
+		player, err := replay.Open(o.replay, replayVars(p))
+		if err != nil {
+			return nil, err
+		}
+		m.provider, m.keySource = player, "replay"
+	} else if err := m.anthropic(o, p); err != nil {
+		return nil, err
+	}
+	if o.record == "" {
+		return m, nil
+	}
+	rec, err := replay.Create(o.record, m.provider, replayVars(p))
+	if err != nil {
+		return nil, err
+	}
+	m.provider, m.close = rec, rec.Close
+	return m, nil
+}
+
+// replayVars are the parts of a recording that differ from run to run.
+func replayVars(p *place) map[string]string {
+	return map[string]string{"DIR": p.sys.Dirs.Work, "HOME": p.sys.Dirs.Home, "DATE": p.sys.Now().Format("2006-01-02")}
+}
+
+func (m *modelSource) anthropic(o *options, p *place) error {
+	getenv := p.sys.Getenv
+	client, err := anthropic.NewClient(getenv)
+	if err != nil {
+		return err
+	}
+	opt := anthropic.Options{
+		BaseURL: getenv("ANTHROPIC_BASE_URL"), Client: client, Version: getenv("LATHE_API_VERSION"),
+		Headers: customHeaders(getenv("ANTHROPIC_CUSTOM_HEADERS")), UserAgent: "lathe/" + Version,
+	}
+	opt.Betas = append(opt.Betas, splitList(getenv("ANTHROPIC_BETAS"))...)
+	opt.Betas = append(opt.Betas, o.betas...)
+	helper := p.settings.String("apiKeyHelper", "", true)
+	switch {
+	case getenv("ANTHROPIC_AUTH_TOKEN") != "":
+		opt.AuthToken, m.keySource = getenv("ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_AUTH_TOKEN"
+	case getenv("ANTHROPIC_API_KEY") != "":
+		opt.APIKey, m.keySource = getenv("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
+	case helper != "":
+		opt.KeyHelper, m.keySource = keyHelper(helper, p), "apiKeyHelper"
+	default:
+		return errNoKey
+	}
+	c, err := anthropic.New(opt)
+	if err != nil {
+		return err
+	}
+	m.provider = c
+	if c.CanRefresh() {
+		m.refresh = c.Refresh
+	}
+	return nil
+}
+
+// keyHelper runs the user's command, which prints a key, and keeps the key for a while.
+func keyHelper(command string, p *place) func(ctx context.Context, force bool) (string, error) {
+	var mu sync.Mutex
+	var key string
+	var at time.Time
+	ttl := helperTTL
+	if ms, err := strconv.Atoi(p.sys.Getenv("CLAUDE_CODE_API_KEY_HELPER_TTL_MS")); err == nil && ms >= 0 {
+		ttl = time.Duration(ms) * time.Millisecond
+	}
+	return func(ctx context.Context, force bool) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if key != "" && !force && time.Since(at) < ttl {
+			return key, nil
+		}
+		fresh, err := runHelper(ctx, command, p)
+		if err != nil {
+			return "", err
+		}
+		key, at = fresh, time.Now()
+		return key, nil
+	}
+}
+
+func runHelper(ctx context.Context, command string, p *place) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, helperLimit)
+	defer cancel()
+	name, args := "/bin/sh", []string{"-c", command}
+	if runtime.GOOS == "windows" {
+		name, args = "cmd", []string{"/c", command}
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = p.sys.Dirs.Work, p.sys.Environ()
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
+		}
+		return "", fmt.Errorf("apiKeyHelper: %w", err)
+	}
+	key := strings.TrimSpace(string(out))
+	if key == "" {
+		return "", errors.New("apiKeyHelper printed no key")
+	}
+	return key, nil
+}
+
+// customHeaders reads "Name: Value" lines.
+func customHeaders(text string) http.Header {
+	out := http.Header{}
+	for _, line := range strings.Split(text, "\n") {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) != "" {
+			out.Set(strings.TrimSpace(name), strings.TrimSpace(value))
+		}
+	}
+	return out
+}
+
+func splitList(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+}

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"lathe/internal/event"
+	"lathe/internal/front/headless"
+)
+
+// Exit codes. They are documented in docs/exit-codes.md.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // the run failed, or could not start
+	exitInterrupted = 130 // SIGINT
+	exitClosedPipe  = 141 // the reader of standard output has gone
+	exitTerminated  = 143 // SIGTERM, SIGHUP
+)
+
+// Streams are the process's standard streams.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs the program and returns its exit code. args do not hold the program's name.
+func Main(args []string, st Streams) int {
+	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v") {
+		fmt.Fprintf(st.Out, "%s (Lathe)\n", Version)
+		return exitOK
+	}
+	if len(args) > 0 {
+		if run, ok := subcommands()[args[0]]; ok {
+			return report(st, run(args[1:], st))
+		}
+	}
+	o, flags, err := parseFlags(args)
+	switch {
+	case err != nil:
+		return report(st, err)
+	case o.version:
+		fmt.Fprintf(st.Out, "%s (Lathe)\n", Version)
+		return exitOK
+	case o.help:
+		fmt.Fprint(st.Out, help(flags))
+		return exitOK
+	}
+	if near := mistyped(o); near != "" {
+		return report(st, fmt.Errorf("there is no command %q. Did you mean lathe %s? (A prompt of one word needs -p.)", o.prompt, near)) //nolint:staticcheck // a question
+	}
+	return runPrompt(o, st)
+}
+
+// report prints an error and turns it into an exit code.
+func report(st Streams, err error) int {
+	var code exitCode
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintf(st.Err, "Error: %s\n", err)
+	return exitFailed
+}
+
+// exitCode is an error that only carries a code; everything was said already.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
+
+// exitOf is the exit code of a finished turn.
+func exitOf(r event.Result, err error, interrupted bool) int {
+	switch {
+	case errors.Is(err, headless.ErrOutput):
+		return exitClosedPipe
+	case interrupted:
+		return exitInterrupted
+	case err != nil, r.IsError:
+		return exitFailed
+	}
+	return exitOK
+}
+
+// mistyped finds the subcommand that a single bare word was meant to be.
+func mistyped(o *options) string {
+	word := o.prompt
+	if o.print || word == "" || strings.ContainsAny(word, " \t\n/.") {
+		return ""
+	}
+	for name := range subcommands() {
+		if near(word, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// near reports whether two words differ by one letter: one more, one less, one other, or two swapped.
+func near(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 || len(a) < 3 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) == len(b) {
+		if i == len(a) || a[i+1:] == b[i+1:] {
+			return true
+		}
+		return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	}
+	return a[i:] == b[i+1:]
+}

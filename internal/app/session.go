@@ -1,0 +1,96 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"lathe/internal/git"
+	"lathe/internal/session"
+	"lathe/internal/session/jsonl"
+)
+
+// conversation is the session of a run: what it starts from, and its log.
+type conversation struct {
+	state   session.State
+	log     session.Log
+	dir     string // its folder for large results
+	resumed bool
+}
+
+// openSession starts, continues, resumes or forks a session.
+func openSession(o *options, p *place) (*conversation, error) {
+	store := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: entrypoint(p), Project: projectName(p)}
+	start := jsonl.Start{Dir: p.sys.Dirs.Work}
+	if p.root != "" {
+		start.Branch = git.Branch(p.root)
+	}
+	if o.sessionID != "" {
+		id, err := uuid.Parse(o.sessionID)
+		if err != nil {
+			return nil, fmt.Errorf("--session-id must be a UUID, not %q", o.sessionID)
+		}
+		start.ID = id.String()
+	}
+	ref := o.resume
+	if o.cont {
+		m, err := store.Latest(start.Dir, true)
+		if errors.Is(err, session.ErrNotFound) {
+			return nil, fmt.Errorf("there is no session to continue in %s", start.Dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ref = m.Path
+	}
+	if ref == "" {
+		return newConversation(o, p, store, start)
+	}
+	return resume(o, store, start, ref)
+}
+
+func newConversation(o *options, p *place, store jsonl.Store, start jsonl.Start) (*conversation, error) {
+	if o.noPersist || isOn(p.sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY")) {
+		id := start.ID
+		if id == "" {
+			id = uuid.NewString()
+		}
+		return &conversation{log: session.None(id)}, nil
+	}
+	log, err := store.Create(start)
+	if err != nil {
+		return nil, err
+	}
+	return &conversation{log: log, dir: log.SpillDir()}, nil
+}
+
+func resume(o *options, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
+	open := store.Open
+	if o.fork {
+		open = store.Fork
+	}
+	state, log, err := open(start, ref)
+	if err != nil {
+		return nil, err
+	}
+	c := &conversation{state: *state, log: log, dir: log.SpillDir(), resumed: true}
+	if o.noPersist {
+		c.log, c.dir = session.None(log.ID()), ""
+	}
+	return c, nil
+}
+
+func entrypoint(p *place) string {
+	if e := p.sys.Getenv("CLAUDE_CODE_ENTRYPOINT"); e != "" {
+		return e
+	}
+	return "sdk-cli" // print mode: no person sits before it
+}
+
+func projectName(p *place) string {
+	if p.sys.Getenv("CLAUDE_CONFIG_DIR") == "" {
+		return ""
+	}
+	return p.sys.Getenv("CLAUDE_CODE_PROJECT_DIR_NAME")
+}

@@ -1,0 +1,178 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/proc"
+	"lathe/internal/tool"
+	"lathe/internal/tool/bash"
+	"lathe/internal/tool/edit"
+	"lathe/internal/tool/glob"
+	"lathe/internal/tool/grep"
+	"lathe/internal/tool/notebook"
+	"lathe/internal/tool/read"
+	"lathe/internal/tool/structured"
+	"lathe/internal/tool/todo"
+	"lathe/internal/tool/webfetch"
+	"lathe/internal/tool/write"
+)
+
+// backgroundLimit ends background commands of a run that nobody watches.
+const backgroundLimit = 30 * time.Minute
+
+// toolset is the tools of a session and the state that they share.
+type toolset struct {
+	registry   *tool.Registry
+	files      *tool.ReadCache
+	workspace  *tool.Workspace
+	tasks      *bash.Tasks
+	procs      *proc.Group
+	todos      *todo.List
+	read       *read.Tool
+	structured *structured.Tool
+}
+
+// newToolset builds the tools that the options leave: --tools restricts the set, a bare deny rule removes a tool,
+// --bare keeps Bash, Read and Edit.
+func newToolset(o *options, p *place, dirs []string, denied func(name string) bool, hide func(path string) bool, resultsDir func() string) (*toolset, error) {
+	ts := &toolset{
+		files: tool.NewReadCache(), workspace: tool.NewWorkspace(p.sys.Dirs.Work, p.sys.Dirs.Home, dirs...),
+		tasks: bash.NewTasks(p.sys.Now), procs: &proc.Group{}, todos: todo.NewList(),
+	}
+	ws, files := ts.workspace, ts.files
+	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
+	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
+	all = append(all, bash.New(bash.Deps{
+		Sys: p.sys, Workspace: ws, Cache: files, Procs: ts.procs, Tasks: ts.tasks, ResultsDir: resultsDir,
+		Background: !o.bare && !isOn(p.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")), BackgroundLimit: backgroundLimit,
+	})...)
+	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: hide}), glob.New(glob.Deps{Workspace: ws, Hide: hide}),
+		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Getenv: p.sys.Getenv}), todo.New(ts.todos))
+	wanted, err := wantedTools(o, all)
+	if err != nil {
+		return nil, err
+	}
+	var kept []tool.Tool
+	for _, t := range all {
+		name := t.Def().Name
+		if wanted(name) && !denied(name) {
+			kept = append(kept, t)
+		}
+	}
+	if o.jsonSchema != "" {
+		if ts.structured, err = structured.New(o.jsonSchema); err != nil {
+			return nil, err
+		}
+		kept = append(kept, ts.structured)
+	}
+	ts.registry = tool.NewRegistry(kept...)
+	return ts, nil
+}
+
+func isOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
+
+// wantedTools reads --tools.
+func wantedTools(o *options, all []tool.Tool) (func(name string) bool, error) {
+	if !o.toolsSet {
+		bare := []string{"Bash", "Read", "Edit"}
+		return func(name string) bool { return !o.bare || slices.Contains(bare, name) }, nil
+	}
+	var names []string
+	for _, v := range o.tools {
+		names = append(names, splitList(v)...)
+	}
+	if slices.Contains(names, "default") {
+		return func(string) bool { return true }, nil
+	}
+	for _, n := range names {
+		if !isToolName(n) && !slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n }) {
+			return nil, fmt.Errorf("--tools: there is no tool named %q", n)
+		}
+	}
+	return func(name string) bool { return slices.Contains(names, name) }, nil
+}
+
+// readFile runs the Read tool for the program itself: mentions and images look to the model like reads.
+func (ts *toolset) readFile(ctx context.Context, path string, from, limit int) ([]msg.Block, error) {
+	in := map[string]any{"file_path": path}
+	if from > 0 {
+		in["offset"], in["limit"] = from, limit
+	}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := ts.read.Plan(ctx, tool.Call{ID: "mention", Input: raw})
+	if err != nil {
+		return nil, err
+	}
+	res, err := plan.Run(ctx, func(string) {})
+	if err != nil {
+		return nil, err
+	}
+	if res.IsError {
+		return nil, fmt.Errorf("%s", msg.JoinText(res.Blocks))
+	}
+	return res.Blocks, nil
+}
+
+// image reads an image file as a block within the API's limits.
+func (ts *toolset) image(path string) (msg.Block, error) {
+	blocks, err := ts.readFile(context.Background(), ts.workspace.Abs(path), 0, 0)
+	if err != nil {
+		return msg.Block{}, err
+	}
+	for _, b := range blocks {
+		if b.Type == msg.TypeImage {
+			return b, nil
+		}
+	}
+	return msg.Block{}, fmt.Errorf("%s is not a png, jpeg, gif or webp image", path)
+}
+
+// ruleSources turns the rules of the command line into rules of the engine.
+func cliRules(o *options, work string) []perm.Rule {
+	var out []perm.Rule
+	add := func(values []string, effect perm.Verdict) {
+		for _, v := range values {
+			for _, text := range splitRules(v) {
+				src := perm.Source{Kind: "rule", Rule: text, Scope: "cli"}
+				out = append(out, perm.Rule{Text: text, Effect: effect, Source: src, Dir: work})
+			}
+		}
+	}
+	add(o.disallowed, perm.Deny)
+	add(o.allowed, perm.Allow)
+	return out
+}
+
+// splitRules splits "A(x, y),B C(z)" at commas and blanks outside parentheses.
+func splitRules(text string) []string {
+	var out []string
+	depth, start := 0, 0
+	flush := func(end int) {
+		if s := strings.TrimSpace(text[start:end]); s != "" {
+			out = append(out, s)
+		}
+	}
+	for i, r := range text {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')' && depth > 0:
+			depth--
+		case depth == 0 && (r == ',' || r == ' ' || r == '\n'):
+			flush(i)
+			start = i + 1
+		}
+	}
+	flush(len(text))
+	return out
+}

@@ -1,0 +1,99 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Trust is the user's list of directories whose settings may grant and run things. It is a file in the state
+// directory, which only the user can write.
+type Trust struct{ file string }
+
+// NewTrust returns the list below a state directory.
+func NewTrust(state string) Trust { return Trust{file: filepath.Join(state, "trust.json")} }
+
+type trustFile struct {
+	Directories map[string]time.Time `json:"directories"` // absolute path → when it was trusted
+}
+
+// Has reports whether the directory itself was trusted: the root of a repository, or the directory that the
+// session starts in where there is none. A directory above it does not count.
+func (t Trust) Has(dir string) bool {
+	f, err := t.read()
+	if err != nil {
+		return false
+	}
+	_, ok := f.Directories[dir]
+	return ok
+}
+
+// Add trusts a directory from now on.
+func (t Trust) Add(dir string, now time.Time) error {
+	f, err := t.read()
+	if err != nil {
+		return err
+	}
+	f.Directories[dir] = now.UTC()
+	return t.write(f)
+}
+
+// Remove no longer trusts a directory.
+func (t Trust) Remove(dir string) error {
+	f, err := t.read()
+	if err != nil {
+		return err
+	}
+	delete(f.Directories, dir)
+	return t.write(f)
+}
+
+// List returns the trusted directories.
+func (t Trust) List() (map[string]time.Time, error) {
+	f, err := t.read()
+	return f.Directories, err
+}
+
+func (t Trust) read() (trustFile, error) {
+	out := trustFile{Directories: map[string]time.Time{}}
+	b, err := os.ReadFile(t.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return out, fmt.Errorf("read the list of trusted directories: %w", err)
+	}
+	if err := json.Unmarshal(b, &out); err != nil {
+		return out, fmt.Errorf("%s is damaged: %w. Remove it and trust your directories again", t.file, err)
+	}
+	if out.Directories == nil {
+		out.Directories = map[string]time.Time{}
+	}
+	return out, nil
+}
+
+func (t Trust) write(f trustFile) error {
+	b, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+		return fmt.Errorf("keep trust: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(t.file), ".trust-*") // 0600
+	if err != nil {
+		return fmt.Errorf("keep trust: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	if _, err := tmp.Write(append(b, '\n')); err == nil {
+		err = tmp.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("keep trust: %w", err)
+	}
+	return os.Rename(tmp.Name(), t.file)
+}
