@@ -361,3 +361,17 @@ func TestRulesBody(t *testing.T) {
 		t.Errorf("record: %+v", last.Violations)
 	}
 }
+
+func TestCheck(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"model":"claude-opus-5-5","max_tokens":1,"messages":[{"role":"user","content":"x"}]}`: "",
+		`{"model":"claude-opus-5-5","max_tokens":1,"messages":[{"role":"user","content":""}]}`:  "text",
+		`{"model":"x"}`: "model",
+		`{`:             "json",
+	} {
+		bad := Check(nil, []byte(body))
+		if want == "" && len(bad) > 0 || want != "" && (len(bad) == 0 || bad[0].Rule != want) {
+			t.Errorf("%s: %v", body, bad)
+		}
+	}
+}
