@@ -101,7 +101,7 @@ func (g *Group) enter() (mark string, err error) {
 		g.guard.start(":" + g.token + ".")
 	}
 	for p := range g.procs { // forget what has died since
-		if p.ended() && !p.tree.alive() {
+		if p.ended() && !p.tree.known() {
 			g.forget(p)
 		}
 	}

@@ -174,12 +174,11 @@ func (p *Proc) wait() {
 	}
 	e.Stopped = p.stopped.Load() || e.Overflow
 	e.Code, e.Signal = status(p.cmd.ProcessState)
-	alive := p.tree.alive()
-	if alive || e.Held {
+	if e.Held || p.tree.alive() {
 		e.Left = listMarked(p.mark)
 	}
 	p.exit = e
-	p.group.leave(p, alive)
+	p.group.leave(p, p.tree.known())
 	close(p.done)
 }
 

@@ -49,25 +49,49 @@ func (s *spawner) stop() {
 	}
 }
 
-// eachMarked calls f for each process whose environment carries the mark.
-func eachMarked(mark string, f func(pid int)) {
-	dir, err := os.Open("/proc")
+// eachPid calls f for each process until it returns false.
+func eachPid(f func(pid int, dir string) bool) {
+	proc, err := os.Open("/proc")
 	if err != nil {
 		return
 	}
-	names, _ := dir.Readdirnames(-1)
-	_ = dir.Close()
-	self := os.Getpid()
+	names, _ := proc.Readdirnames(-1)
+	_ = proc.Close()
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == self {
-			continue
-		}
-		// Other people's processes cannot be read; a process that ended has an empty environment.
-		if env, err := os.ReadFile("/proc/" + name + "/environ"); err == nil && bytes.Contains(env, []byte(mark)) {
-			f(pid)
+		if pid, err := strconv.Atoi(name); err == nil && !f(pid, "/proc/"+name) {
+			return
 		}
 	}
+}
+
+// anyLives looks for a process of the group that is not a zombie: what is orphaned and killed stays one until pid
+// 1 takes note, which in containers can take seconds, or for ever.
+func anyLives(pgid int) bool {
+	found, seen := false, false
+	eachPid(func(_ int, dir string) bool {
+		stat, err := os.ReadFile(dir + "/stat")
+		if err != nil {
+			return true // it ended meanwhile
+		}
+		seen = true
+		// "pid (name) state ppid pgrp …", where the name may hold anything
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		found = len(fields) > 2 && fields[2] == strconv.Itoa(pgid) && fields[0] != "Z" && fields[0] != "X"
+		return !found
+	})
+	return found || !seen // without /proc the group counts as living
+}
+
+// eachMarked calls f for each process whose environment carries the mark.
+func eachMarked(mark string, f func(pid int)) {
+	self := os.Getpid()
+	eachPid(func(pid int, dir string) bool {
+		// Other people's processes cannot be read; a process that ended has an empty environment.
+		if env, err := os.ReadFile(dir + "/environ"); err == nil && pid != self && bytes.Contains(env, []byte(mark)) {
+			f(pid)
+		}
+		return true
+	})
 }
 
 // killMarked kills what carries the mark, again while it brings forth more.

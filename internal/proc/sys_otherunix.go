@@ -5,3 +5,6 @@ package proc
 import "syscall"
 
 func sysProcAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// anyLives takes the system's word: these systems reap orphans at once.
+func anyLives(int) bool { return true }

@@ -24,10 +24,14 @@ func (t *tree) ours() bool {
 	return !t.reaped() || errors.Is(syscall.Kill(t.pgid, 0), syscall.ESRCH)
 }
 
-func (t *tree) alive() bool {
+// known reports that the system still knows the group, be it for a zombie that nobody has waited for.
+func (t *tree) known() bool {
 	err := syscall.Kill(-t.pgid, 0)
 	return (err == nil || errors.Is(err, syscall.EPERM)) && t.ours()
 }
+
+// alive reports that something lives in the group.
+func (t *tree) alive() bool { return t.known() && anyLives(t.pgid) }
 
 func (t *tree) signal(s syscall.Signal) {
 	if t.ours() {

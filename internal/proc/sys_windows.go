@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -13,7 +14,10 @@ func sysProcAttr() *syscall.SysProcAttr {
 }
 
 // tree is a job object: it holds the child and all its descendants, and dies with its last handle, so with us.
-type tree struct{ job windows.Handle }
+type tree struct {
+	mu  sync.Mutex
+	job windows.Handle // 0 when it could not be made, or is closed
+}
 
 func newTree(p *os.Process, _ func() bool) *tree {
 	job, err := windows.CreateJobObject(nil, nil)
@@ -43,18 +47,41 @@ func assign(job windows.Handle, pid int) error {
 	return windows.AssignProcessToJobObject(job, h)
 }
 
-// alive does not look into the job: what the child left behind stays in it and dies with the group.
-func (t *tree) alive() bool { return t.job != 0 }
+// accounting is JOBOBJECT_BASIC_ACCOUNTING_INFORMATION.
+type accounting struct {
+	TotalUserTime, TotalKernelTime                              int64
+	ThisPeriodTotalUserTime, ThisPeriodTotalKernelTime          int64
+	TotalPageFaultCount, TotalProcesses, ActiveProcesses, Ended uint32
+}
+
+// alive reports that processes are left in the job.
+func (t *tree) alive() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.job == 0 {
+		return false
+	}
+	var info accounting
+	err := windows.QueryInformationJobObject(t.job, windows.JobObjectBasicAccountingInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
+	return err != nil || info.ActiveProcesses > 0
+}
+
+func (t *tree) known() bool { return t.alive() }
 
 func (t *tree) term() {} // there is no gentle way that reaches a process without a console
 
 func (t *tree) kill() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.job != 0 {
 		_ = windows.TerminateJobObject(t.job, 1)
 	}
 }
 
 func (t *tree) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.job != 0 {
 		_ = windows.CloseHandle(t.job)
 		t.job = 0

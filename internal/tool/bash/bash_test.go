@@ -88,8 +88,10 @@ var commands = []struct {
 	{name: "progress bar", command: "printf '1%%\\r50%%\\r100%%\\n'", text: "100%"},
 	{name: "yes and head", command: "yes | head -2", text: "y\ny"},
 	{name: "its own text is in no arguments", command: "pkill -f unlikely_word_xyz; echo alive", text: "alive"},
-	{name: "editor", command: "git init -q . && git -c user.name=a -c user.email=b commit --allow-empty 2>&1 | tail -1; echo done",
-		text: "Aborting commit due to empty commit message.\ndone"},
+	{
+		name: "editor", command: "git init -q . && git -c user.name=a -c user.email=b commit --allow-empty 2>&1 | tail -1; echo done",
+		text: "Aborting commit due to empty commit message.\ndone",
+	},
 }
 
 func TestCommands(t *testing.T) {

@@ -103,7 +103,11 @@ func (j *job) leftovers(left []proc.Left, held bool) {
 			names = append(names, fmt.Sprintf("and %d more", len(left)-i))
 			break
 		}
-		names = append(names, fmt.Sprintf("%d %s", l.Pid, l.Name))
+		name := l.Name
+		if strings.Contains(name, "__lathe_c") { // our own script: a part of the command that the shell runs itself
+			name = "a part of this command"
+		}
+		names = append(names, fmt.Sprintf("%d %s", l.Pid, name))
 	}
 	j.notes = append(j.notes, "(left running: "+strings.Join(names, "; ")+")")
 }

@@ -1,0 +1,183 @@
+//go:build unix
+
+package bash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lathe/internal/tool"
+)
+
+var naps atomic.Int64
+
+// nap returns an argument for sleep that no other process has.
+func nap() string { return fmt.Sprintf("300.%d%04d", os.Getpid(), naps.Add(1)) }
+
+// sleeping counts the processes with that argument.
+func sleeping(n string) int {
+	out, err := exec.Command("/usr/bin/pgrep", "-fx", "sleep "+n).Output() // by its path: shells hides PATH
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1 is none
+		panic(err)
+	}
+	return strings.Count(string(out), "\n")
+}
+
+func gone(t *testing.T, n string) {
+	t.Helper()
+	for end := time.Now().Add(time.Second); sleeping(n) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d survivors", sleeping(n))
+		}
+	}
+}
+
+func foreground(r *rig) { r.deps.Background = false }
+
+func (r *rig) timed(command string, ms int) got {
+	r.t.Helper()
+	return r.call(context.Background(), "Bash", map[string]any{"command": command, "timeout": ms})
+}
+
+func TestTimeoutStopsTheTree(t *testing.T) {
+	shells(t, func(t *testing.T, shell string, r *rig) {
+		r.deps.Background = false
+		r.tools = tool.NewRegistry(New(r.deps)...)
+		n := nap()
+		file := filepath.Join(r.dir, "trap")
+		g := r.timed("trap 'echo bye >> "+file+"' EXIT; echo begun; (sleep "+n+") & sleep "+n, 500)
+		if !g.failed || !strings.HasPrefix(g.text, "Timed out after 500ms;") || !strings.HasSuffix(g.text, "\nbegun") {
+			t.Errorf("text %q", g.text)
+		}
+		if g.bash().TimedOutAfterMs != 500 {
+			t.Errorf("output %+v", g.bash())
+		}
+		if b, _ := os.ReadFile(file); shell == "bash" && string(b) != "bye\n" {
+			t.Errorf("the trap wrote %q", b)
+		}
+		gone(t, n)
+	})
+}
+
+func TestServerTimesOutWithItsOutput(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("SKIPPED: there is no python3 here")
+	}
+	r := newRig(t, foreground)
+	done := make(chan got, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var seen atomic.Bool
+	go func() { // until it serves: how long that takes is up to the machine
+		tl, _ := r.tools.Get("Bash")
+		plan, err := tl.Plan(ctx, tool.Call{ID: "1", Input: []byte(`{"command":"python3 -m http.server 0 --bind 127.0.0.1"}`)})
+		if err != nil {
+			done <- got{text: err.Error()}
+			return
+		}
+		res, err := plan.Run(ctx, func(s string) { seen.Store(seen.Load() || strings.Contains(s, "Serving HTTP")) })
+		if err != nil {
+			done <- got{text: err.Error()}
+			return
+		}
+		done <- got{res.Blocks[0].Text, res.IsError, res.Output, res}
+	}()
+	eventually(t, "the server's output as progress", seen.Load)
+	cancel()
+	if g := <-done; !g.failed || !g.bash().Interrupted || !strings.Contains(g.text, "Serving HTTP on 127.0.0.1") {
+		t.Errorf("text %q", g.text)
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	r, n := newRig(t), nap()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var at atomic.Int64
+	go func() {
+		for sleeping(n) < 2 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		at.Store(time.Now().UnixNano())
+		cancel()
+	}()
+	g := r.call(ctx, "Bash", map[string]any{"command": "echo begun; sleep " + n + " & sleep " + n})
+	took := time.Since(time.Unix(0, at.Load()))
+	if !g.failed || !g.bash().Interrupted || !strings.HasPrefix(g.text, "Interrupted by the user;") || !strings.HasSuffix(g.text, "\nbegun") {
+		t.Errorf("text %q", g.text)
+	}
+	t.Logf("interrupted within %s", took)
+	if took > time.Second { // 100 ms are wanted; the machine may be busy
+		t.Errorf("took %s", took)
+	}
+	gone(t, n)
+	if g := r.call(ctx, "Bash", map[string]any{"command": "echo no"}); !g.failed {
+		t.Errorf("a command ran after the interrupt: %q", g.text)
+	}
+}
+
+func TestLeftRunning(t *testing.T) {
+	shells(t, func(t *testing.T, _ string, r *rig) {
+		for _, redirect := range []string{"", " >/dev/null 2>&1"} {
+			n := nap()
+			begin := time.Now()
+			g := r.bash("sleep " + n + redirect + " & echo started")
+			if took := time.Since(begin); took > 10*time.Second {
+				t.Errorf("took %s", took)
+			}
+			if g.failed || !strings.HasPrefix(g.text, "started\n(left running: ") || strings.Contains(g.text, "__lathe") {
+				t.Errorf("text %q", g.text)
+			}
+			if sleeping(n) != 1 {
+				t.Errorf("%d processes, want it left alone", sleeping(n))
+			}
+			r.deps.Procs.KillAll()
+			gone(t, n)
+		}
+	})
+}
+
+func TestProgress(t *testing.T) {
+	r := newRig(t)
+	fifo := filepath.Join(r.dir, "go")
+	go func() { // opened for writing only when progress was seen to be possible
+		eventually(t, "the fifo", func() bool { _, err := os.Stat(fifo); return err == nil })
+		time.Sleep(3 * progressEvery) // not needed to be right, only to have something to report
+		_ = os.WriteFile(fifo, nil, 0o600)
+	}()
+	r.bash("echo one; mkfifo go; cat go; echo two")
+	if got := strings.Join(r.reports, ""); !strings.HasPrefix("one\ntwo\n", got) || got == "" {
+		t.Errorf("progress %q", r.reports)
+	}
+}
+
+func TestManyCommandsAtOnce(t *testing.T) {
+	r := newRig(t)
+	tl, _ := r.tools.Get("Bash")
+	var wg sync.WaitGroup
+	for i := range 50 {
+		wg.Go(func() {
+			input := fmt.Sprintf(`{"command":"echo %d; seq 1 10000 >&2; exit %d"}`, i, i%2)
+			plan, err := tl.Plan(context.Background(), tool.Call{ID: fmt.Sprint(i), Input: []byte(input)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res, err := plan.Run(context.Background(), nil)
+			if err != nil || res.IsError != (i%2 == 1) || !strings.Contains(res.Blocks[0].Text, fmt.Sprintf("%d\n1\n2\n", i)) {
+				t.Errorf("run %d: %+v, %v", i, res.IsError, err)
+			}
+		})
+	}
+	wg.Wait()
+}
