@@ -1,0 +1,69 @@
+package compact
+
+import (
+	"lathe/internal/msg"
+	"lathe/internal/token"
+)
+
+// Settings are what a step may look at besides the view.
+type Settings struct {
+	Window  int // of the model, in tokens
+	Counter token.Counter
+}
+
+// Step makes the view smaller. Apply is a pure function; it returns the view as it came when it has nothing to do.
+type Step struct {
+	Name  string
+	Apply func(view []msg.Message, s Settings) ([]msg.Message, Report)
+}
+
+// Report says what a step did.
+type Report struct {
+	TokensBefore, TokensAfter int // estimated
+	FirstChanged              int // index in the view that it was given; -1: nothing changed
+}
+
+// Steps returns the steps in their order.
+func Steps() []Step {
+	return []Step{
+		{Name: "boundary", Apply: Boundary},
+	}
+}
+
+// Boundary keeps what follows the last compact boundary: its summary, and what came after.
+func Boundary(view []msg.Message, s Settings) ([]msg.Message, Report) {
+	for i := len(view) - 1; i >= 0; i-- {
+		if view[i].Kind == msg.KindSystem && view[i].Subtype == msg.SubCompactBoundary {
+			after := view[i+1:]
+			return after, Report{TokensBefore: Size(view, s.Counter), TokensAfter: Size(after, s.Counter), FirstChanged: 0}
+		}
+	}
+	return view, unchanged
+}
+
+var unchanged = Report{FirstChanged: -1}
+
+// Size estimates the tokens of the view: what the provider counted up to the last answer, and a rough estimate of
+// what came since. Without a counted answer everything is estimated, and the system prompt and tools are not in it.
+func Size(view []msg.Message, c token.Counter) int {
+	n, _ := size(view, c)
+	return n
+}
+
+// size also reports whether the provider's count is in it, which covers the system prompt and the tools.
+func size(view []msg.Message, c token.Counter) (n int, counted bool) {
+	for i := len(view) - 1; i >= 0; i-- {
+		m := view[i]
+		if m.Kind != msg.KindAssistant || m.APIError != "" || m.Usage == nil || m.Usage.Prompt() == 0 {
+			continue
+		}
+		since := 0
+		for _, later := range view[i+1:] {
+			if later.Kind != msg.KindAssistant || later.APIID != m.APIID {
+				since += c.Messages([]msg.Message{later})
+			}
+		}
+		return m.Usage.Total() + since, true
+	}
+	return c.Messages(view), false
+}
