@@ -303,3 +303,47 @@ func TestOtherLinesStay(t *testing.T) {
 }
 
 func longAgo() time.Time { return time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) }
+
+func TestThroughLink(t *testing.T) {
+	b := newBench(t)
+	path := b.write("real.sh", []byte("echo a\n"), 0o755)
+	link := filepath.Join(b.dir, "link")
+	if err := os.Symlink("real.sh", link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := b.read(path); err != nil { // under its own name
+		t.Fatal(err)
+	}
+	res, err := b.edit(link, "a", "b", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{path}, res.Touched); d != "" {
+		t.Error(d)
+	}
+	info, err := os.Lstat(link)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Error("the link is gone")
+	}
+	if got := string(b.content(path)); got != "echo b\n" {
+		t.Errorf("content %q", got)
+	}
+}
+
+func TestNotAFile(t *testing.T) {
+	b := newBench(t)
+	for path, want := range map[string]string{b.dir: "is a directory", "": "path is empty"} {
+		for _, old := range []string{"", "a"} {
+			if _, err := b.edit(path, old, "b", false); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+	}
+}
+
+func TestDefinition(t *testing.T) {
+	raw, _ := json.Marshal(newBench(t).edits.Def())
+	if len(raw) > 600 {
+		t.Errorf("%d bytes", len(raw))
+	}
+}

@@ -103,15 +103,16 @@ func shrink(data []byte, media string) (out []byte, outMedia string, size Size, 
 		return nil, "", size, fmt.Errorf("the image is damaged: %w", err)
 	}
 	size = Size{conf.Width, conf.Height, conf.Width, conf.Height}
-	if max(conf.Width, conf.Height) <= maxEdge && len(data) <= maxPlain {
-		return data, media, size, nil
-	}
-	if conf.Width*conf.Height > maxPixels {
+	if int64(conf.Width)*int64(conf.Height) > maxPixels {
 		return nil, "", size, fmt.Errorf("the image is too large: %d×%d pixels; make it smaller first (convert, sips, ffmpeg)", conf.Width, conf.Height)
 	}
+	// Decoded even when it is sent as it is: the API refuses a damaged image, and with it the whole conversation.
 	src, err := d.decode(bytes.NewReader(data))
 	if err != nil {
 		return nil, "", size, fmt.Errorf("the image is damaged: %w", err)
+	}
+	if max(conf.Width, conf.Height) <= maxEdge && len(data) <= maxPlain {
+		return data, media, size, nil
 	}
 	for edge := maxEdge; edge >= 100; edge = edge * 3 / 4 {
 		img := scale(src, edge)
