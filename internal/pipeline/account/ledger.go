@@ -1,0 +1,262 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/price"
+	"lathe/internal/token"
+	"lathe/internal/turn"
+)
+
+// KeepKind is the kind of the state record that holds the totals (see session.Log.Keep).
+const KeepKind = "cost"
+
+// outputAllowance is what an answer is taken to cost before it came, in tokens: less than most, so that a budget
+// is used up rather than left.
+const outputAllowance = 500
+
+// Deps is what the ledger needs.
+type Deps struct {
+	Price *price.Table
+	Keep  func(kind string, v any) error // nil: nothing is kept
+}
+
+// Config are the limits of this run of the program.
+type Config struct {
+	MaxTurns  int     // model calls in a turn; 0: no limit
+	MaxBudget float64 // USD; 0: no limit. What a resumed session cost before does not count.
+	NoCache   bool    // requests carry no cache marks
+	OneHour   bool    // they live an hour
+}
+
+// Totals are the sums of a session, over all its turns and runs. Their JSON form is kept with the session.
+type Totals struct {
+	Cost    float64               `json:"cost_usd"`
+	API     time.Duration         `json:"api_ns"`
+	Wall    time.Duration         `json:"wall_ns"`
+	Added   int                   `json:"lines_added"`
+	Removed int                   `json:"lines_removed"`
+	Models  map[string]ModelTotal `json:"models,omitempty"` // by requested model
+	Last    string                `json:"last,omitempty"`   // API id of the newest answer that is counted
+}
+
+// ModelTotal is what one model was used for.
+type ModelTotal struct {
+	Input      int     `json:"input"`
+	Output     int     `json:"output"`
+	CacheRead  int     `json:"cache_read"`
+	CacheWrite int     `json:"cache_write"`
+	WebSearch  int     `json:"web_search,omitempty"`
+	Cost       float64 `json:"cost_usd"`
+}
+
+// Ledger counts for one session. It is safe for concurrent use.
+type Ledger struct {
+	deps Deps
+	cfg  Config
+
+	mu     sync.Mutex
+	totals Totals
+	before float64 // cost when this run of the program began
+	turns  map[string]int
+	last   lastCall
+}
+
+// lastCall is what the prompt cache holds, as far as we know.
+type lastCall struct {
+	model string
+	at    time.Time
+	usage msg.Usage
+}
+
+// New returns a ledger that has counted nothing.
+func New(d Deps, cfg Config) *Ledger {
+	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, totals: Totals{Models: map[string]ModelTotal{}}}
+}
+
+// Restore takes up the totals of a resumed session: the kept record, and the answers that came after it was
+// written (all of them, when there is none). Several records of one answer count once, the last one's usage.
+func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := Totals{}
+	var err error
+	if len(kept) > 0 {
+		if err = json.Unmarshal(kept, &t); err != nil {
+			t, err = Totals{}, fmt.Errorf("read the kept cost: %w", err)
+		}
+	}
+	if t.Models == nil {
+		t.Models = map[string]ModelTotal{}
+	}
+	l.totals = t
+	from := 0
+	for i, m := range messages {
+		if t.Last != "" && m.APIID == t.Last {
+			from = i + 1
+		}
+	}
+	usage := map[string]msg.Message{}
+	var order []string
+	for _, m := range messages[from:] {
+		if m.Kind != msg.KindAssistant || m.Usage == nil || m.APIID == "" || m.APIID == t.Last {
+			continue
+		}
+		if _, ok := usage[m.APIID]; !ok {
+			order = append(order, m.APIID)
+		}
+		usage[m.APIID] = m
+	}
+	for _, id := range order {
+		l.add(usage[id].Model, *usage[id].Usage)
+		l.totals.Last = id
+	}
+	l.before = l.totals.Cost
+	return err
+}
+
+// Totals returns a copy of the sums so far.
+func (l *Ledger) Totals() Totals {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.copy()
+}
+
+func (l *Ledger) copy() Totals {
+	t := l.totals
+	t.Models = make(map[string]ModelTotal, len(l.totals.Models))
+	for k, v := range l.totals.Models {
+		t.Models[k] = v
+	}
+	return t
+}
+
+// Spent counts an answer of the main loop, also one that was withdrawn. It fits the model stage's dependency.
+func (l *Ledger) Spent(t *turn.Turn, model string, u msg.Usage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(model, u)
+	l.last = lastCall{model: model, at: t.Now(), usage: u}
+}
+
+// Side counts a call outside the main loop: a summary, a side question, a sub-agent.
+func (l *Ledger) Side(model string, u msg.Usage, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(model, u)
+	l.totals.API += took
+}
+
+func (l *Ledger) add(model string, u msg.Usage) {
+	usd := l.deps.Price.Cost(model, u)
+	m := l.totals.Models[model]
+	m.Input += u.Input
+	m.Output += u.Output
+	m.CacheRead += u.CacheRead
+	m.CacheWrite += u.CacheWrite
+	if u.ServerTools != nil {
+		m.WebSearch += u.ServerTools.WebSearch
+	}
+	m.Cost += usd
+	l.totals.Models[model] = m
+	l.totals.Cost += usd
+}
+
+// Changed counts changed lines. It fits the tools stage's dependency.
+func (l *Ledger) Changed(added, removed int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totals.Added += added
+	l.totals.Removed += removed
+}
+
+// Guard is asked before each pass. It returns a *turn.Stop when the turn has used up its calls, or when what was
+// spent and the price of the request about to be made are over the budget.
+func (l *Ledger) Guard(_ context.Context, t *turn.Turn) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.cfg.MaxTurns; n > 0 && l.turns[t.ID] >= n {
+		return &turn.Stop{
+			Subtype: event.ErrMaxTurns, Terminal: "max_turns",
+			Errors: []string{fmt.Sprintf("Reached maximum number of turns (%d)", n)},
+		}
+	}
+	if limit := l.cfg.MaxBudget; limit > 0 {
+		spent, next := l.totals.Cost-l.before, l.predict(t)
+		t.Note("spent $%.4f of $%s, the next call is about $%.4f", spent, dollars(limit), next)
+		if spent+next > limit {
+			return overBudget(limit)
+		}
+	}
+	l.turns[t.ID]++
+	return nil
+}
+
+func overBudget(limit float64) *turn.Stop {
+	return &turn.Stop{
+		Subtype: event.ErrMaxBudget, Terminal: "budget_exhausted",
+		Errors: []string{"Reached maximum budget ($" + dollars(limit) + ")"},
+	}
+}
+
+func dollars(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// predict is the price of the turn's request. What the last call sent is taken to be in the cache while it lives;
+// the answer to it and what came since is new.
+func (l *Ledger) predict(t *turn.Turn) float64 {
+	req := t.Request
+	if req == nil {
+		return 0
+	}
+	info := l.deps.Price.Info(req.Model)
+	c := token.Counter{New: info.NewTokenizer}
+	call := price.Call{Output: min(outputAllowance, req.MaxTokens), Write: !l.cfg.NoCache, Hour: l.cfg.OneHour}
+	life := 5 * time.Minute
+	if l.cfg.OneHour {
+		life = time.Hour
+	}
+	n := len(req.Messages)
+	if l.last.model == req.Model && t.Now().Sub(l.last.at) < life && n > 0 && l.last.usage.Prompt() > 0 {
+		call.Cached = l.last.usage.Prompt()
+		call.Fresh = l.last.usage.Output + c.Blocks(req.Messages[n-1].Content)
+		if l.cfg.NoCache {
+			call.Cached, call.Fresh = 0, call.Cached+call.Fresh
+		}
+		return l.deps.Price.Estimate(req.Model, call)
+	}
+	call.Fresh = c.Blocks(req.System) + c.Tools(req.Tools)
+	for _, m := range req.Messages {
+		call.Fresh += c.Blocks(m.Content)
+	}
+	call.Write = call.Write && call.Fresh >= info.MinCache
+	return l.deps.Price.Estimate(req.Model, call)
+}
+
+// names returns the models, the most expensive first.
+func (t Totals) names() []string {
+	out := make([]string, 0, len(t.Models))
+	for name := range t.Models {
+		out = append(out, name)
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		if ca, cb := t.Models[a].Cost, t.Models[b].Cost; ca != cb {
+			if ca > cb {
+				return -1
+			}
+			return 1
+		}
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	return out
+}

@@ -1,0 +1,118 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/turn"
+)
+
+// What the model is told when the user interrupted. Other programs that read transcripts know these texts.
+const (
+	interruptedText  = "[Request interrupted by user]"
+	interruptedTools = "[Request interrupted by user for tool use]"
+)
+
+// Run is the stage. It runs whatever ended the turn, and does all its parts even if one fails: the interruption
+// note, the totals, the result, the event.
+func (l *Ledger) Run(_ context.Context, t *turn.Turn) error {
+	var errs []error
+	if err := note(t); err != nil {
+		errs = append(errs, err)
+	}
+	r := l.result(t)
+	if l.deps.Keep != nil {
+		if err := l.deps.Keep(KeepKind, l.Totals()); err != nil {
+			errs = append(errs, fmt.Errorf("keep the cost: %w", err))
+		}
+	}
+	t.Result = &r
+	if err := t.Emit(event.TurnDone{Result: r}); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// note tells the model, in the conversation, that it was interrupted, so that the next request makes sense to it.
+// Nothing is told when nothing had been asked yet.
+func note(t *turn.Turn) error {
+	if t.Stop == nil || t.Step == 0 {
+		return nil
+	}
+	text := ""
+	switch t.Stop.Terminal {
+	case "aborted_streaming":
+		text = interruptedText
+	case "aborted_tools":
+		text = interruptedTools
+	default:
+		return nil
+	}
+	return t.Append(msg.Message{Kind: msg.KindUser, Blocks: []msg.Block{msg.Text(text)}})
+}
+
+// result closes the turn's accounts and builds its result.
+func (l *Ledger) result(t *turn.Turn) event.Result {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := event.Result{
+		Subtype: event.Success, Terminal: "completed", Text: answerText(t),
+		Turns: l.turns[t.ID], Dur: t.Now().Sub(t.Started), APIDur: t.APIDur, TTFT: t.TTFT,
+		Usage: t.Usage, Denials: t.Denials, Structured: t.Structured,
+	}
+	if t.Reply != nil {
+		r.StopReason = t.Reply.StopReason
+	}
+	stop := t.Stop
+	if limit := l.cfg.MaxBudget; stop == nil && limit > 0 && l.totals.Cost-l.before > limit {
+		stop = overBudget(limit) // the last answer went over it
+	}
+	if stop != nil {
+		ended(&r, stop)
+	}
+	delete(l.turns, t.ID)
+	l.totals.API += t.APIDur
+	l.totals.Wall += r.Dur
+	for i := len(t.Messages) - 1; i >= 0; i-- {
+		if m := t.Messages[i]; m.Kind == msg.KindAssistant && m.APIID != "" && m.APIError == "" {
+			l.totals.Last = m.APIID
+			break
+		}
+	}
+	r.Cost, r.LinesAdded, r.LinesRemoved = l.totals.Cost, l.totals.Added, l.totals.Removed
+	r.ModelUsage = make(map[string]event.ModelUsage, len(l.totals.Models))
+	for name, m := range l.totals.Models {
+		info := l.deps.Price.Info(name)
+		r.ModelUsage[name] = event.ModelUsage{
+			Input: m.Input, Output: m.Output, CacheRead: m.CacheRead, CacheWrite: m.CacheWrite,
+			WebSearch: m.WebSearch, Cost: m.Cost, Window: info.Window, MaxOutput: info.MaxOutput,
+		}
+	}
+	return r
+}
+
+// ended puts the reason for which the turn was stopped into the result.
+func ended(r *event.Result, stop *turn.Stop) {
+	r.IsError, r.Subtype, r.Terminal, r.APIStatus = true, stop.Subtype, stop.Terminal, stop.Status
+	if r.Subtype == "" {
+		r.Subtype = event.ErrDuring
+	}
+	if r.Subtype == event.Success { // a failed call: the text says why
+		r.Text = stop.Error()
+		return
+	}
+	if r.Errors = stop.Errors; len(r.Errors) == 0 {
+		r.Errors = []string{stop.Error()}
+	}
+}
+
+// answerText is the text of the last answer, or of what ran instead of a model.
+func answerText(t *turn.Turn) string {
+	if t.Text != "" || t.Reply == nil {
+		return t.Text
+	}
+	return t.Reply.Message.Text()
+}

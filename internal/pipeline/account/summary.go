@@ -1,0 +1,72 @@
+package account
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"lathe/internal/price"
+)
+
+// Summary writes the totals for people, in plain lines; none when no model was used and no line was changed.
+func Summary(t Totals, table *price.Table) []string {
+	if len(t.Models) == 0 && t.Added+t.Removed == 0 {
+		return nil
+	}
+	lines := []string{
+		"Total cost:            " + usd(t.Cost),
+		"Total duration (API):  " + span(t.API),
+		"Total duration (wall): " + span(t.Wall),
+		fmt.Sprintf("Total code changes:    %s added, %s removed", plural(t.Added), plural(t.Removed)),
+	}
+	if len(t.Models) == 0 {
+		return lines
+	}
+	lines = append(lines, "Usage by model:")
+	for _, name := range t.names() {
+		m := t.Models[name]
+		cost := usd(m.Cost)
+		if !table.Info(name).Priced {
+			cost = "price unknown"
+		}
+		line := fmt.Sprintf("    %s: %s input, %s output, %s cache read, %s cache write (%s)",
+			name, count(m.Input), count(m.Output), count(m.CacheRead), count(m.CacheWrite), cost)
+		if m.WebSearch > 0 {
+			line += fmt.Sprintf(", %d web searches", m.WebSearch)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// usd shows small sums to the hundredth of a cent and large ones to the cent.
+func usd(v float64) string {
+	if v >= 0.5 {
+		return fmt.Sprintf("$%.2f", v)
+	}
+	return fmt.Sprintf("$%.4f", v)
+}
+
+func span(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+func plural(lines int) string {
+	if lines == 1 {
+		return "1 line"
+	}
+	return strconv.Itoa(lines) + " lines"
+}
+
+func count(n int) string {
+	switch {
+	case n < 1000:
+		return strconv.Itoa(n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1fm", float64(n)/1_000_000)
+}
