@@ -100,8 +100,7 @@ func explain(pattern string, err error) error {
 	}
 	hint := ""
 	switch {
-	case strings.HasPrefix(se.Expr, "(?=") || strings.HasPrefix(se.Expr, "(?!") || strings.HasPrefix(se.Expr, "(?<") ||
-		strings.Contains(se.Expr, "(?<!") || strings.Contains(se.Expr, "(?<="):
+	case lookAround(se):
 		hint = "; look-around is not supported: search for the text alone and sort the results yourself"
 	case se.Code == syntax.ErrInvalidEscape && len(se.Expr) == 2 && se.Expr[1] >= '1' && se.Expr[1] <= '9':
 		hint = "; back references are not supported"
@@ -117,6 +116,18 @@ func explain(pattern string, err error) error {
 		hint = `; write a literal backslash as \\`
 	}
 	return fmt.Errorf("bad pattern %q: %s: `%s`%s", pattern, se.Code, se.Expr, hint)
+}
+
+func lookAround(se *syntax.Error) bool {
+	if se.Code != syntax.ErrInvalidPerlOp && se.Code != syntax.ErrInvalidNamedCapture {
+		return false
+	}
+	for _, op := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+		if strings.HasPrefix(se.Expr, op) || op[:3] == se.Expr {
+			return true
+		}
+	}
+	return false
 }
 
 // keepInLine changes the tree so that no match can hold a line end.

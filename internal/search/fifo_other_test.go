@@ -1,0 +1,7 @@
+//go:build !unix
+
+package search
+
+import "testing"
+
+func makeFIFO(*testing.T, string) {}
