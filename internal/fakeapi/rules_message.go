@@ -130,6 +130,10 @@ func blockRuleOf(typ string) (blockRule, bool) {
 		return blockRule{"assistant", "type id name input caller" + mark}, true
 	case "server_tool_use":
 		return blockRule{"assistant", "type id name input caller" + mark}, true
+	case "mcp_tool_use":
+		return blockRule{"assistant", "type id name server_name input" + mark}, true
+	case "mcp_tool_result":
+		return blockRule{"assistant", "type tool_use_id content is_error" + mark}, true
 	case "tool_result":
 		return blockRule{"user", "type tool_use_id content is_error" + mark}, true
 	case "tool_reference":
@@ -178,7 +182,7 @@ func (c *checker) checkBlock(path, role string, b *node) {
 		if c.version == "2026-10-21" && role == "assistant" {
 			c.fail("block", path, "`document` blocks are not allowed in assistant messages")
 		}
-	case "tool_use", "server_tool_use":
+	case "tool_use", "server_tool_use", "mcp_tool_use":
 		c.checkToolUse(path, b)
 	case "tool_result":
 		c.checkToolResult(path, b)
@@ -268,7 +272,7 @@ func (c *checker) checkEnd() {
 	}
 	end := blocks[len(blocks)-1]
 	typ := end.str("type")
-	if typ == "server_tool_use" || strings.HasSuffix(typ, "_tool_result") {
+	if typ == "server_tool_use" || typ == "mcp_tool_use" || strings.HasSuffix(typ, "_tool_result") {
 		return
 	}
 	if text := end.str("text"); typ == "text" && strings.TrimRight(text, " \t\r\n") != text {

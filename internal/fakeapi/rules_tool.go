@@ -97,7 +97,7 @@ func pending(m *node) (ids []string, server bool) {
 		switch typ := b.str("type"); {
 		case typ == "tool_use":
 			ids = append(ids, b.str("id"))
-		case typ == "server_tool_use":
+		case typ == "server_tool_use" || typ == "mcp_tool_use":
 			open[b.str("id")] = true
 		case strings.HasSuffix(typ, "_tool_result"):
 			delete(open, b.str("tool_use_id"))
