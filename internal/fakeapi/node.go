@@ -2,11 +2,13 @@ package fakeapi
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -17,6 +19,7 @@ type node struct {
 	raw  []byte
 	keys []string
 	vals []*node
+	sum  *[sha256.Size]byte // of the canonical form, once it was asked for
 }
 
 // parseNode reads one JSON value. It refuses invalid UTF-8 and objects with a duplicate key: both are faults of
@@ -160,6 +163,24 @@ func (n *node) text() string {
 	return unquote(n.raw)
 }
 
+// blank reports whether a string is empty or white space only, without decoding a long one.
+func (n *node) blank() bool {
+	if n.is('s') && len(n.raw) > 2 && n.raw[1] > ' ' && n.raw[1] < utf8.RuneSelf && n.raw[1] != '\\' {
+		return false
+	}
+	return strings.TrimSpace(n.text()) == ""
+}
+
+// digest is the hash of the canonical form. It is kept: a block is hashed for the cache and for thinking.
+func (n *node) digest() []byte {
+	if n.sum == nil {
+		h := sha256.New()
+		n.canon(h)
+		n.sum = (*[sha256.Size]byte)(h.Sum(nil))
+	}
+	return n.sum[:]
+}
+
 // str is the text of a string field.
 func (n *node) str(key string) string { return n.get(key).text() }
 
@@ -217,7 +238,9 @@ func (n *node) canon(w io.Writer) {
 // canonContent treats a string as the one text block that it stands for.
 func canonContent(w io.Writer, n *node) {
 	if n.is('s') {
-		fmt.Fprintf(w, "[%q=%d:%s%q=%d:%s;]", "text", len(n.text()), n.text(), "type", 4, "text")
+		fmt.Fprintf(w, "[%q=", "text")
+		n.canonInner(w)
+		fmt.Fprintf(w, "%q=4:text;]", "type")
 		return
 	}
 	_, _ = io.WriteString(w, "[")
@@ -244,9 +267,28 @@ func (n *node) canonInner(w io.Writer) {
 		}
 		_, _ = io.WriteString(w, "]")
 	case 's':
-		s := n.text()
-		fmt.Fprintf(w, "%d:%s", len(s), s)
+		s := canonString(n.raw)
+		fmt.Fprintf(w, "%d:", len(s))
+		_, _ = w.Write(s)
 	default:
 		_, _ = w.Write(n.raw)
 	}
+}
+
+// canonString gives all spellings of a string one form. Only \u and \/ have a second spelling, so that most
+// strings are their own canonical form and need no decoding.
+func canonString(raw []byte) []byte {
+	body := raw[1 : len(raw)-1]
+	if !bytes.Contains(body, []byte(`\u`)) && !bytes.Contains(body, []byte(`\/`)) {
+		return body
+	}
+	var out []byte
+	for _, c := range []byte(unquote(raw)) {
+		if i := strings.IndexByte("\"\\\b\f\n\r\t", c); i >= 0 {
+			out = append(out, '\\', `"\bfnrt`[i])
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
 }

@@ -85,7 +85,7 @@ func (c *checker) checkContent(path, role string, content *node) {
 		return
 	}
 	if content.is('s') {
-		if strings.TrimSpace(content.text()) == "" {
+		if content.blank() {
 			c.fail("text", path, "messages must have non-empty content")
 		}
 		return
@@ -201,9 +201,9 @@ func (c *checker) checkText(path string, b *node) {
 	case t == nil:
 		c.fail("field", path+".text", "Field required")
 	case !c.kindOf(path+".text", t, 's'):
-	case t.text() == "":
+	case len(t.raw) == 2:
 		c.fail("text", path, "text content blocks must be non-empty")
-	case strings.TrimSpace(t.text()) == "":
+	case t.blank():
 		c.fail("text", path, "text content blocks must contain non-whitespace text")
 	}
 }
@@ -240,7 +240,7 @@ func (c *checker) checkToolResult(path string, b *node) {
 	switch {
 	case content == nil:
 	case content.is('s'):
-		if strings.TrimSpace(content.text()) == "" {
+		if content.blank() {
 			c.fail("text", path+".content", "text content blocks must be non-empty")
 		}
 	case content.is('a'):

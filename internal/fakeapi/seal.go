@@ -59,7 +59,7 @@ func (s chain) next(role string, b *node) chain {
 	h.Write(s[:])
 	h.Write([]byte(role))
 	if b != nil {
-		b.canon(h)
+		h.Write(b.digest())
 	}
 	return chain(h.Sum(nil))
 }
