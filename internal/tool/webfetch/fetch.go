@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpproxy"
 )
 
 const (
@@ -24,7 +26,7 @@ func (t *Tool) fetch(ctx context.Context, u *url.URL) (page, error) {
 		TLSHandshakeTimeout: 20 * time.Second, ResponseHeaderTimeout: 2 * time.Minute, MaxResponseHeaderBytes: 1 << 20,
 	}
 	defer transport.CloseIdleConnections()
-	through, err := t.d.Proxy(u)
+	through, err := t.proxy(u)
 	if err != nil {
 		return page{}, fmt.Errorf("reading the proxy settings: %w", err)
 	}
@@ -61,6 +63,18 @@ func (t *Tool) fetch(ctx context.Context, u *url.URL) (page, error) {
 	p.size = len(body)
 	p.text, err = pageText(body, resp.Header.Get("Content-Type"), resp.Request.URL.Scheme+"://"+resp.Request.URL.Host)
 	return p, err
+}
+
+// proxy says which proxy a URL goes through, nil for none.
+func (t *Tool) proxy(u *url.URL) (*url.URL, error) {
+	env := func(key string) string {
+		if v := t.d.Getenv(key); v != "" {
+			return v
+		}
+		return t.d.Getenv(strings.ToLower(key))
+	}
+	c := httpproxy.Config{HTTPProxy: env("HTTP_PROXY"), HTTPSProxy: env("HTTPS_PROXY"), NoProxy: env("NO_PROXY")}
+	return c.ProxyFunc()(u)
 }
 
 // redirect follows within the same host and port, where http is not followed down from https, and notes any other

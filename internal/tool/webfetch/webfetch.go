@@ -10,11 +10,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/net/http/httpproxy"
 
 	"lathe/internal/msg"
 	"lathe/internal/tool"
@@ -34,8 +33,8 @@ type Deps struct {
 	Ask func(ctx context.Context, prompt, page string) (string, error)
 	// AllowLoopback lets addresses of this machine through; for tests.
 	AllowLoopback bool
-	// Proxy says which proxy a URL goes through; nil is what the environment says.
-	Proxy func(*url.URL) (*url.URL, error)
+	// Getenv reads the proxy settings (HTTPS_PROXY, HTTP_PROXY, NO_PROXY, in either case); nil is os.Getenv.
+	Getenv func(key string) string
 	// TLS is the base of the TLS settings, such as further roots; nil is the system's.
 	TLS *tls.Config
 	// Lookup resolves a host; nil is the system's resolver.
@@ -53,8 +52,8 @@ type Tool struct {
 
 // New returns the tool.
 func New(d Deps) *Tool {
-	if d.Proxy == nil {
-		d.Proxy = func(u *url.URL) (*url.URL, error) { return httpproxy.FromEnvironment().ProxyFunc()(u) }
+	if d.Getenv == nil {
+		d.Getenv = os.Getenv
 	}
 	if d.Lookup == nil {
 		d.Lookup = lookup
