@@ -59,7 +59,11 @@ type Part struct {
 
 // Source says what decided: a rule with its file and line, a mode, a default.
 type Source struct {
-	Kind  string // rule, mode, readonly, workspace, tool, protected, critical, unparsed, hook, person, default
+	// Kind is one of rule, mode, readonly (a command that only reads), workspace (a path inside the working
+	// directories), tool (a tool that needs no approval), protected, critical, unparsed, unsure (a rule might
+	// match what cannot be seen), path (a path that cannot be judged), classifier (mode auto: the caller asks the
+	// classifier), hook, person, default.
+	Kind  string
 	Rule  string // the rule's text, for kind rule
 	Scope string // user, project, local, managed, cli, session
 	File  string
@@ -71,4 +75,11 @@ type Rule struct {
 	Text   string  // as written
 	Effect Verdict // Allow, Ask or Deny
 	Source Source
+	// Dir is what a path pattern with one leading slash is anchored at: the project root for a project file, the
+	// start directory for local, command-line and session rules, the configuration folder for a user file. Empty
+	// means the project root.
+	Dir string
+	// Repo says that the rule comes from a file that the repository brings along (project settings, or local
+	// settings that git tracks). Such a rule restricts at once, and grants only in a trusted workspace.
+	Repo bool
 }

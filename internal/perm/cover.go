@@ -1,0 +1,429 @@
+package perm
+
+import (
+	"path"
+	"strings"
+
+	"lathe/internal/shell"
+)
+
+// cover asks what allows a command: the read-only programs, the mode, an allow rule.
+func (s *shellCall) cover(c *shell.Command, layers []layer, at []string) {
+	if c.Kind == shell.Group || c.Kind == shell.Simple && len(c.Words) == 0 && len(c.Assigns) == 0 {
+		return // redirections alone are judged by themselves
+	}
+	f := s.coverage(c, layers, at)
+	if f.verdict == Ask {
+		if len(c.Words) > 0 && c.Kind == shell.Simple && f.source.Kind == "default" {
+			s.want(c, layers, at)
+		} else {
+			s.out.noSuggest = true
+		}
+	}
+	s.add(c.Text, f)
+}
+
+func (s *shellCall) coverage(c *shell.Command, layers []layer, at []string) finding {
+	why := "it is not a simple command"
+	switch c.Kind {
+	case shell.Test:
+		if why = s.testClause(c, at); why == "" {
+			return because(Allow, "readonly", "the test only looks")
+		}
+	case shell.Simple:
+		var f finding
+		if f, why = s.harmless(c, layers, at); f.verdict != Abstain {
+			return f
+		}
+	case shell.Function:
+		why = "a function can take the name of any program"
+	}
+	r, ruleWhy := s.allowedBy(c, layers)
+	if r != nil {
+		return byRule(Allow, r, "the part "+quoted(c.Text))
+	}
+	if ruleWhy != "" {
+		why = ruleWhy
+	}
+	kind := "default"
+	if c.Kind != shell.Simple || ruleWhy != "" {
+		kind = "unparsed"
+	}
+	return because(Ask, kind, "nothing covers the part "+quoted(c.Text)+": "+why)
+}
+
+// harmless says that a command only reads, or is one of mode acceptEdits, with every path where it may be.
+func (s *shellCall) harmless(c *shell.Command, layers []layer, at []string) (f finding, why string) {
+	if len(layers) == 0 {
+		return f, "it sets variables for later commands"
+	}
+	if why = unsafeAssigns(c.Assigns); why != "" {
+		return f, why
+	}
+	if why = s.hereText(c); why != "" {
+		return f, why
+	}
+	last := layers[0]
+	for _, l := range layers {
+		if l.plain {
+			last = l
+		}
+	}
+	for _, w := range last.words[0].Pieces {
+		if w.Kind != shell.Lit {
+			return f, "its program is not known"
+		}
+	}
+	name, _ := last.words[0].Literal()
+	if name == "cd" {
+		return s.changesDir(c, at)
+	}
+	p, name := lookup(last.words)
+	if p == nil {
+		return f, "the program " + name + " is not known to only read"
+	}
+	if name == "git" && s.elsewhere(c, at) {
+		return f, "git may run in another repository, whose settings can name programs"
+	}
+	u := p.use(last.words)
+	if why = s.usagePaths(c, &u, at); why != "" {
+		return f, why
+	}
+	if u.why == "" {
+		return because(Allow, "readonly", name+" with these words only reads"), ""
+	}
+	if u.edits && s.env.Mode == ModeAcceptEdits {
+		return because(Allow, "mode", "the mode acceptEdits allows "+name+" in the working directories"), ""
+	}
+	return f, u.why
+}
+
+// hereText says why the text that a command is given on its input may hold a secret.
+func (s *shellCall) hereText(c *shell.Command) (why string) {
+	for _, r := range c.Redirs {
+		if r.Kind != shell.RedirText {
+			continue
+		}
+		for _, p := range r.Target.Pieces {
+			if p.Kind == shell.Var || p.Kind == shell.Opaque {
+				if _, why := s.piece(p, false); why != "" {
+					return "its input " + strings.TrimPrefix(why, "it ")
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// elsewhere says that a command may not run in the current directory of the session.
+func (s *shellCall) elsewhere(c *shell.Command, at []string) bool {
+	if len(at) != 1 {
+		return true
+	}
+	here := s.env.common(s.env.Workspace.Cwd)
+	return at[0] != here && s.env.locate(at[0], "/").real != here
+}
+
+// usagePaths judges every path that a command names. why is empty when all may be touched.
+func (s *shellCall) usagePaths(c *shell.Command, u *usage, at []string) (why string) {
+	if u.here && len(u.reads) == 0 || u.gitDir != nil {
+		if at == nil {
+			return "its directory is not known"
+		}
+	}
+	if u.gitDir != nil {
+		list, problem := s.paths(*u.gitDir, at, len(c.Moves) == 0)
+		if problem != "" || len(list) != 1 || s.env.locate(list[0], "/").real != s.env.common(s.env.Workspace.Cwd) {
+			return "git may run in another repository, whose settings can name programs"
+		}
+	}
+	for _, o := range u.reads {
+		if onlyProcIn(o.word) {
+			continue
+		}
+		if why = s.mayTouch(c, o, at, false, u); why != "" {
+			return why
+		}
+	}
+	for _, o := range u.writes {
+		if why = s.mayTouch(c, o, at, true, u); why != "" {
+			return why
+		}
+	}
+	if u.deep && len(u.reads) == 0 {
+		for _, dir := range at {
+			if why = s.deep(dir, u); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func (s *shellCall) mayTouch(c *shell.Command, o operand, at []string, write bool, u *usage) (why string) {
+	list, why := s.paths(o.word, at, len(c.Moves) == 0)
+	if why != "" {
+		return why
+	}
+	glob := o.word.Has(shell.Glob)
+	for _, name := range list {
+		t := s.env.locate(name, "/")
+		if glob && strings.HasPrefix(lastSegment(t.lexical), "-") && !strings.Contains(o.word.Text, "/") {
+			return "a file name could become a flag"
+		}
+		a := access{path: name, write: write, list: o.list}
+		var f finding
+		if write && s.env.Mode != ModeAcceptEdits {
+			f = s.env.guarded(a, t)
+			if f.verdict == Abstain && !s.env.insideAll(t) {
+				f = because(Ask, "path", t.lexical+" is outside the working directories")
+			}
+		} else {
+			f = s.env.judge("", a, t)
+		}
+		if f.verdict == Deny || f.verdict == Ask {
+			return f.reason
+		}
+		if u.deep && t.dir {
+			if why = s.deep(t.real, u); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func (s *shellCall) deep(dir string, u *usage) (why string) {
+	f, ok := s.env.below(dir, u.links)
+	if !ok {
+		return "there is too much below " + dir + " to look for files that may not be read"
+	}
+	if f.verdict != Abstain {
+		return "it reads everything below " + dir + ", and " + f.reason
+	}
+	return ""
+}
+
+// changesDir covers cd to a directory that may be read.
+func (s *shellCall) changesDir(c *shell.Command, at []string) (f finding, why string) {
+	if at == nil {
+		return f, "its directory is not known"
+	}
+	for _, dir := range at {
+		to, ok := s.cdTarget(c, dir)
+		if !ok {
+			return f, "the directory that it changes to is not known"
+		}
+		if f = s.env.path("", access{path: to, list: true}); f.verdict != Allow {
+			s.out.reads = append(s.out.reads, to)
+			return finding{}, f.reason
+		}
+	}
+	if f.source.Kind == "rule" {
+		return f, ""
+	}
+	return because(Allow, "readonly", "cd stays inside the working directories"), ""
+}
+
+// testClause admits [[ … ]] that compares text and looks at files.
+func (s *shellCall) testClause(c *shell.Command, at []string) (why string) {
+	for i, w := range c.Words {
+		text, literal := w.Literal()
+		if literal {
+			switch text {
+			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "-o":
+				return "it evaluates arithmetic or looks at variables"
+			case "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-u", "-w", "-x", "-L", "-N", "-O", "-G", "-S", "-nt", "-ot", "-ef":
+				u := usage{}
+				for _, j := range []int{i - 1, i + 1} {
+					if j >= 0 && j < len(c.Words) && (j > i || len(text) == 3) {
+						u.reads = append(u.reads, operand{word: c.Words[j], list: true})
+					}
+				}
+				if why = s.usagePaths(c, &u, at); why != "" {
+					return why
+				}
+			}
+			continue
+		}
+		if w.Has(shell.Opaque) || w.Has(shell.ProcOut) {
+			return "a word of the test expands"
+		}
+	}
+	return ""
+}
+
+// pathsAgainst applies what speaks against the paths of a command: deny and ask rules, and for what is written the
+// protected paths, which no rule for a command opens. For programs that are not known, a word that names a denied
+// file asks.
+func (s *shellCall) pathsAgainst(c *shell.Command, l layer, at []string) {
+	name, literal := l.words[0].Literal()
+	if !literal {
+		return
+	}
+	p := programs()[path.Base(name)]
+	var u usage
+	switch {
+	case p != nil:
+		u = p.use(l.words)
+	case writesOperands(path.Base(name)):
+		u = allOperands(l.words, true)
+	case s.restrictsPaths():
+		u = allOperands(l.words, false)
+	}
+	for _, o := range u.reads {
+		s.operandAgainst(c, o, at, false, p != nil || writesOperands(path.Base(name)))
+	}
+	for _, o := range u.writes {
+		s.operandAgainst(c, o, at, true, true)
+	}
+}
+
+func (s *shellCall) restrictsPaths() bool {
+	r := s.env.Rules
+	return r != nil && len(r.read[Deny])+len(r.read[Ask])+len(r.edit[Deny])+len(r.edit[Ask]) > 0
+}
+
+// writesOperands lists more programs whose operands are written, as far as guarding goes.
+func writesOperands(name string) bool {
+	switch name {
+	case "tee", "ln", "install", "truncate", "chmod", "chown", "chgrp", "shred", "unlink", "link", "rsync", "patch", "mkfifo", "mknod",
+		"sponge", "dd", "scp":
+		return true
+	}
+	return false
+}
+
+// allOperands takes every word that is no flag, and the value of every flag, for a path.
+func allOperands(words []shell.Word, write bool) (u usage) {
+	for _, w := range words[1:] {
+		text, literal := w.Literal()
+		if literal && strings.HasPrefix(text, "-") {
+			_, value, ok := strings.Cut(text, "=")
+			if !ok {
+				continue
+			}
+			w = shell.Plain(value)
+		} else if literal && strings.Contains(text, "=") && lastSegment(text) != "" {
+			_, value, _ := strings.Cut(text, "=")
+			w = shell.Plain(value)
+		}
+		if write {
+			u.writes = append(u.writes, operand{word: w})
+		} else {
+			u.reads = append(u.reads, operand{word: w})
+		}
+	}
+	return u
+}
+
+func (s *shellCall) operandAgainst(c *shell.Command, o operand, at []string, write, sure bool) {
+	if !write && !s.restrictsPaths() && !s.env.BlockOutsideReads && !mayHoldKeys(o.word) {
+		return
+	}
+	list, why := s.paths(o.word, at, len(c.Moves) == 0)
+	if why != "" {
+		return // what is not known is not covered by a default; a rule for the command decides
+	}
+	for _, name := range list {
+		t := s.env.locate(name, "/")
+		f := s.env.restricted("", write, t)
+		if f.verdict == Abstain && !write && s.env.BlockOutsideReads && sure && !s.env.insideAll(t) {
+			f = because(Ask, "path", t.lexical+" is outside the working directories, and reads there always ask")
+		}
+		switch {
+		case f.verdict == Deny && sure:
+			s.add(c.Text, f)
+			continue
+		case f.verdict != Abstain:
+			f.verdict = Ask
+			s.out.ask = append(s.out.ask, f)
+			continue
+		}
+		if g := s.env.guarded(access{write: write}, t); g.source.Kind == "protected" {
+			s.out.noSuggest = true
+			s.out.guard = append(s.out.guard, g)
+		}
+	}
+}
+
+func mayHoldKeys(w shell.Word) bool {
+	return strings.Contains(w.Text, ".claude") || strings.Contains(w.Text, ".lathe") || w.Has(shell.Glob)
+}
+
+// redirects judges the files that redirections open.
+func (s *shellCall) redirects(c *shell.Command, at []string, cover bool) {
+	for _, r := range c.Redirs {
+		switch r.Kind {
+		case shell.RedirText:
+			s.inputText(c, r, cover)
+			continue
+		case shell.RedirDup:
+			continue
+		case shell.RedirUnsure:
+			s.out.noSuggest = true
+			s.out.guard = append(s.out.guard, because(Ask, "unparsed", "shells read the redirection "+r.Text+" differently"))
+			continue
+		}
+		write := r.Kind == shell.RedirWrite
+		if name, ok := r.Target.Literal(); ok && (name == "/dev/null" || write && (name == "/dev/stdout" || name == "/dev/stderr")) {
+			s.add(r.Text, because(Allow, "readonly", "no file is opened"))
+			continue
+		}
+		if onlyProcIn(r.Target) && !write {
+			continue
+		}
+		s.redirect(c, r, at, write, cover)
+	}
+}
+
+func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write, cover bool) {
+	f := finding{}
+	list, why := s.paths(r.Target, at, len(c.Moves) == 0)
+	if why == "" && write && (r.Target.Has(shell.Glob) || r.Target.Has(shell.Tilde)) {
+		why = "it has a pattern or a tilde"
+	}
+	if why != "" {
+		f = because(Ask, "path", "the file of "+r.Text+" cannot be told: "+why)
+	}
+	for _, name := range list {
+		t := s.env.locate(name, "/")
+		g := s.env.judge("", access{path: name, write: write}, t)
+		if s.env.Mode == ModePlan && g.verdict == Deny && s.env.restricted("", write, t).verdict != Deny {
+			g.verdict = Ask
+		}
+		switch {
+		case g.verdict == Ask && g.source.Kind == "rule":
+			s.out.ask = append(s.out.ask, g)
+		case g.source.Kind == "protected":
+			s.out.guard = append(s.out.guard, g)
+		case g.verdict == Ask && !write && s.everything(c):
+			g.verdict = Allow
+		}
+		if f.verdict == Abstain || g.verdict > f.verdict {
+			f = g
+		}
+	}
+	if f.verdict == Ask {
+		s.out.noSuggest = true
+	}
+	if cover || f.verdict == Deny {
+		s.add(r.Text, f)
+	}
+}
+
+// everything says that an allow rule for all commands is in force, which also covers what they read.
+func (s *shellCall) everything(c *shell.Command) bool {
+	r, _ := s.allowedBy(&shell.Command{Kind: shell.Group}, nil)
+	return r != nil
+}
+
+// inputText notes that the text on a compound command's input may expand to a secret.
+func (s *shellCall) inputText(c *shell.Command, r shell.Redir, cover bool) {
+	if c.Kind != shell.Group || !cover {
+		return
+	}
+	if why := s.hereText(c); why != "" && !s.everything(c) {
+		s.add(r.Text, because(Ask, "unparsed", why))
+	}
+}
