@@ -76,7 +76,7 @@ func trees(n string) map[string]string {
 		"own session":  "setsid sleep " + n + " & sleep " + n,
 		"nohup":        "nohup sleep " + n + " >/dev/null 2>&1 & sleep " + n,
 		"deaf to TERM": "trap '' TERM; sleep " + n + " & sleep " + n + "; sleep " + n,
-		"stopped":      "sleep " + n + " & while ! grep -q ^sleep /proc/$!/cmdline; do :; done; kill -STOP $!; sleep " + n,
+		"stopped":      "sleep " + n + " & while ! grep -q sleep /proc/$!/comm; do :; done; kill -STOP $!; sleep " + n,
 		"double fork":  "(setsid sh -c 'sleep " + n + " & ' &) ; sleep " + n,
 	}
 }
@@ -153,6 +153,19 @@ func TestKilledParentTakesLeftovers(t *testing.T) {
 	if !poll(5*time.Second, func() bool { return len(running(n)) == 0 }) {
 		t.Errorf("survivors of kill -9: %v", running(n))
 	}
+}
+
+// A program like ours may run below ours: what it started, in sessions of its own, dies with it.
+func TestStopReachesBelowAnotherParent(t *testing.T) {
+	n, g := nap(), group(t)
+	env := append(Env(os.Environ()), "LATHE_TEST_PARENT=sleep "+n+" & setsid sleep "+n)
+	p, err := g.Start(Spec{Args: []string{os.Args[0]}, Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRunning(t, n, 2)
+	p.Stop(QuickGrace)
+	wantGone(t, n)
 }
 
 func TestTermLetsTrapsRun(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 // rig is a session's shell tools in a fresh workspace.
 type rig struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	env     map[string]string // over the environment of the tests, for the tool itself
 	deps    Deps
@@ -25,7 +25,7 @@ type rig struct {
 	reports []string
 }
 
-func newRig(t *testing.T, change ...func(*rig)) *rig {
+func newRig(t testing.TB, change ...func(*rig)) *rig {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *rig) write(name, content string) string {
 }
 
 // eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

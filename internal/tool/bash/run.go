@@ -53,7 +53,8 @@ func (j *job) run(ctx context.Context, progress tool.Progress) (tool.Result, err
 			return j.finish(outcome{Exit: j.p.Exit()})
 		case <-ctx.Done():
 			j.p.Stop(proc.QuickGrace)
-			return j.finish(outcome{Exit: j.p.Exit(), interrupted: true})
+			e := j.p.Exit()
+			return j.finish(outcome{Exit: e, interrupted: e.Stopped})
 		case <-limit.C:
 			if j.Background && !waitsOnly(j.in.Command) {
 				return j.toBackground(true)

@@ -138,9 +138,7 @@ func TestLeftRunning(t *testing.T) {
 			if g.failed || !strings.HasPrefix(g.text, "started\n(left running: ") || strings.Contains(g.text, "__lathe") {
 				t.Errorf("text %q", g.text)
 			}
-			if sleeping(n) != 1 {
-				t.Errorf("%d processes, want it left alone", sleeping(n))
-			}
+			eventually(t, "it runs on", func() bool { return sleeping(n) == 1 })
 			r.deps.Procs.KillAll()
 			gone(t, n)
 		}

@@ -101,13 +101,18 @@ func (t *Tasks) Wait(ctx context.Context) error {
 	}
 }
 
-// Close stops all tasks and waits for them, at most as long as ctx lasts. No task starts afterwards.
+// Close stops all tasks and waits for them, at most as long as ctx lasts. They have a second to obey TERM, or half
+// of the time that ctx leaves. No task starts afterwards.
 func (t *Tasks) Close(ctx context.Context) error {
+	grace := stopGrace
+	if end, ok := ctx.Deadline(); ok {
+		grace = min(grace, time.Until(end)/2)
+	}
 	t.mu.Lock()
 	t.closed = true
 	for _, k := range t.list {
 		if k.State == Running {
-			t.wg.Go(func() { k.p.Stop(proc.QuickGrace) })
+			t.wg.Go(func() { k.p.Stop(grace) })
 		}
 	}
 	t.mu.Unlock()

@@ -89,14 +89,11 @@ func showsFile(command string) (view, bool) {
 	case "cat", "nl", "bat", "batcat":
 		return whole(args)
 	case "head", "tail":
-		return part(args, "nc")
+		return part(args, 1, "nc")
 	case "sed":
 		return sedPrint(args)
 	case "grep", "egrep", "fgrep", "rg":
-		if len(args) > 1 { // the pattern
-			v, ok := part(args, "ABCm")
-			return v, ok
-		}
+		return part(args, 2, "ABCmefgt")
 	}
 	return view{}, false
 }
@@ -137,19 +134,23 @@ func whole(args []string) (view, bool) {
 	return view{path: files[0]}, true
 }
 
-// part takes the last word as the file; the words before it are options, their values, or a pattern. The letters
-// are options with a value, which must not be taken for the file.
-func part(args []string, valued string) (view, bool) {
-	last := args[len(args)-1]
-	if strings.HasPrefix(last, "-") {
-		return view{}, false
-	}
-	if n := len(args); n > 1 {
-		if before := args[n-2]; len(before) == 2 && before[0] == '-' && strings.ContainsRune(valued, rune(before[1])) {
-			return view{}, false
+// part takes options and a number of other words, the last of which is the file; the letters are options whose
+// value is the next word.
+func part(args []string, words int, valued string) (view, bool) {
+	file := ""
+	for i := 0; i < len(args); i++ {
+		switch a := args[i]; {
+		case len(a) == 2 && a[0] == '-' && strings.ContainsRune(valued, rune(a[1])):
+			if a == "-e" || a == "-f" { // the pattern is given here
+				words--
+			}
+			i++
+		case !strings.HasPrefix(a, "-"):
+			words--
+			file = a
 		}
 	}
-	return view{path: last, partial: true}, true
+	return view{path: file, partial: true}, words == 0 && file != ""
 }
 
 var sedRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\d+)(?:,(\d+|\$))?p$`) })
