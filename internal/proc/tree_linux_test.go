@@ -118,6 +118,7 @@ func TestKilledParentLeavesNobody(t *testing.T) {
 			if err := parent.Start(); err != nil {
 				t.Fatal(err)
 			}
+			t.Cleanup(func() { _ = parent.Process.Kill() })
 			want := 2
 			if name == "foreground" {
 				want = 1
@@ -144,6 +145,7 @@ func TestKilledParentTakesLeftovers(t *testing.T) {
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = parent.Process.Kill() })
 	if !bufio.NewScanner(out).Scan() {
 		t.Fatal("no output from the child")
 	}
