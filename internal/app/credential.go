@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ const (
 	helperTTL   = 5 * time.Minute
 )
 
+// demoDelay stands between the events of the demo's answers, so that they can be watched.
+const demoDelay = 15 * time.Millisecond
+
 // errNoKey tells a new user what to do.
 var errNoKey = errors.New(`no API key is set, so no model can be called. Do one of these:
   export ANTHROPIC_API_KEY=…                      use the Anthropic API
@@ -35,6 +39,7 @@ var errNoKey = errors.New(`no API key is set, so no model can be called. Do one 
 type modelSource struct {
 	provider  provider.Provider
 	keySource string
+	model     string // that a recording was made with
 	refresh   func(ctx context.Context) (bool, error)
 	close     func() error // ends a recording
 }
@@ -42,24 +47,31 @@ type modelSource struct {
 // openModel builds the provider: a recording, or the Messages API at whatever address the environment names.
 func openModel(o *options, p *place) (*modelSource, error) {
 	m := &modelSource{keySource: "none", close: func() error { return nil }}
-	if o.replay != "" {
-		player, err := replay.Open(o.replay, replayVars(p))
+	if o.replay != "" || o.recording != nil {
+		player, err := openRecording(o, p)
 		if err != nil {
 			return nil, err
 		}
-		m.provider, m.keySource = player, "replay"
+		m.provider, m.keySource, m.model = player, "none", player.Model()
 	} else if err := m.anthropic(o, p); err != nil {
 		return nil, err
 	}
 	if o.record == "" {
 		return m, nil
 	}
-	rec, err := replay.Create(o.record, m.provider, replayVars(p))
+	rec, err := replay.Create(o.record, m.provider, replay.RecordOptions{Vars: replayVars(p)})
 	if err != nil {
 		return nil, err
 	}
 	m.provider, m.close = rec, rec.Close
 	return m, nil
+}
+
+func openRecording(o *options, p *place) (*replay.Player, error) {
+	if o.recording != nil {
+		return replay.New(bytes.NewReader(o.recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay})
+	}
+	return replay.Open(o.replay, replay.Options{Vars: replayVars(p)})
 }
 
 // replayVars are the parts of a recording that differ from run to run.

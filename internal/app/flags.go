@@ -53,6 +53,9 @@ type options struct {
 	version, help              bool
 
 	prompt string // positional
+
+	state     string // of the demo: replaces the state directory
+	recording []byte // of the demo: answers
 }
 
 // later are flags of the documented command line that this version does not have. They are refused by name, so

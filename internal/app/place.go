@@ -42,6 +42,9 @@ func findPlace(o *options) (*place, error) {
 		Now: time.Now, NewID: func() string { return uuid.NewString() }, Getenv: os.Getenv, Environ: os.Environ,
 		Version: Version, Dirs: directories(work, home),
 	}
+	if o.state != "" {
+		p.sys.Dirs.State = o.state
+	}
 	p.trustKey = p.root
 	if p.trustKey == "" {
 		p.trustKey = work

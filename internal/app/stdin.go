@@ -19,7 +19,7 @@ const (
 // errNoPrompt and errBlank are worded as scripts expect them.
 var (
 	errNoPrompt = errors.New("Input must be provided either through stdin or as a prompt argument when using --print") //nolint:staticcheck // documented wording
-	errBlank    = errors.New("Input contained only whitespace")                                                         //nolint:staticcheck // documented wording
+	errBlank    = errors.New("Input contained only whitespace")                                                        //nolint:staticcheck // documented wording
 )
 
 // promptText joins the prompt argument and what is piped in. warn is told what a user should know.

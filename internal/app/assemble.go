@@ -1,0 +1,310 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"lathe/internal/engine"
+	"lathe/internal/event"
+	"lathe/internal/memory"
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/pipeline"
+	"lathe/internal/pipeline/account"
+	"lathe/internal/pipeline/attach"
+	"lathe/internal/pipeline/compact"
+	"lathe/internal/pipeline/input"
+	"lathe/internal/pipeline/model"
+	"lathe/internal/pipeline/normalize"
+	"lathe/internal/pipeline/prompt"
+	"lathe/internal/pipeline/tools"
+	"lathe/internal/provider"
+	"lathe/internal/token"
+	"lathe/internal/tool/todo"
+	"lathe/internal/turn"
+)
+
+// closeLimit is how long the end of a run waits for background commands to be stopped.
+const closeLimit = 3 * time.Second
+
+// thinkingKind is the state record that remembers that thinking is no longer sent.
+const thinkingKind = "thinking"
+
+// assemble builds the session and its pipeline from the parts.
+func (r *run) assemble() error {
+	if err := r.engine(); err != nil {
+		return err
+	}
+	r.allowResults()
+	deps, err := r.deps()
+	if err != nil {
+		return err
+	}
+	r.session.Use(pipeline.Stages(deps))
+	return nil
+}
+
+// engine builds the session.
+func (r *run) engine() error {
+	name := r.modelName()
+	cfg := engine.Config{
+		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
+		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
+	}
+	if r.trace != nil {
+		cfg.Trace = r.trace
+	}
+	r.session = engine.New(cfg)
+	r.ledger = account.New(account.Deps{Price: r.prices, Keep: r.conv.log.Keep}, account.Config{
+		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, NoCache: r.noCache(), OneHour: r.oneHour(),
+	})
+	if r.conv.resumed {
+		if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
+			r.place.notes = append(r.place.notes, err.Error())
+		}
+		_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
+		r.tools.todos.Restore(r.conv.state.Messages)
+	}
+	if r.o.name != "" {
+		return r.conv.log.Keep("title", r.o.name)
+	}
+	return nil
+}
+
+// allowResults lets the model read back what was stored of its own large results.
+func (r *run) allowResults() {
+	dir := r.conv.dir
+	if dir == "" {
+		return
+	}
+	text := "Read(/" + filepath.ToSlash(dir) + "/**)"
+	rule := perm.Rule{Text: text, Effect: perm.Allow, Source: perm.Source{Kind: "rule", Rule: text, Scope: "session"}}
+	r.ruleset = r.ruleset.With(rule)
+}
+
+func (r *run) deps() (pipeline.Deps, error) {
+	promptDeps, err := r.promptDeps()
+	if err != nil {
+		return pipeline.Deps{}, err
+	}
+	r.toolStage = tools.New(r.toolDeps())
+	info := r.prices.Info
+	norm := normalize.Deps{
+		Info: info, DropThinking: func() bool { return r.dropThinking }, DropMismatch: func() bool { return r.dropMismatch },
+		Foreign: nil,
+	}
+	return pipeline.Deps{
+		Input:     input.Deps{Commands: r.commands(), Image: r.tools.image, Resolve: r.resolve},
+		Attach:    r.sources(),
+		Prompt:    promptDeps,
+		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir}},
+		Normalize: norm,
+		Model:     r.modelDeps(),
+		Tools:     r.toolStage,
+		Account:   r.ledger,
+
+		NormalizeConfig: r.requestConfig(),
+		ModelConfig:     r.retryConfig(),
+	}, nil
+}
+
+func (r *run) promptDeps() (prompt.Deps, error) {
+	o, d := r.o, r.place.sys.Dirs
+	cfg := prompt.Config{
+		Cwd: d.Work, Platform: platform(), Shell: shellName(r.place.sys.Getenv), ExtraDirs: r.dirs, Root: r.place.root,
+		Git: !o.bare && r.place.settings.Bool("includeGitInstructions", true) && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS")),
+	}
+	custom, err := joinPrompt(o.systemFile, "system-prompt-file", o.system)
+	if err != nil {
+		return prompt.Deps{}, err
+	}
+	if custom != "" {
+		cfg.Custom = &custom
+	}
+	if cfg.Append, err = joinPrompt(o.appendFile, "append-system-prompt-file", o.appendSystem); err != nil {
+		return prompt.Deps{}, err
+	}
+	if o.override != "" {
+		cfg.Override = &o.override
+	}
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze}, nil
+}
+
+// joinPrompt puts a file's text before the inline one.
+func joinPrompt(file, flag, inline string) (string, error) {
+	if file == "" {
+		return inline, nil
+	}
+	text, err := readText(flag, file)
+	if err != nil || inline == "" {
+		return text, err
+	}
+	return strings.TrimRight(text, "\n") + "\n\n" + inline, nil
+}
+
+func (r *run) toolDeps() tools.Deps {
+	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch}
+	if s := r.tools.structured; s != nil {
+		d.Structured = s.Take
+		d.StructuredRetries = 5
+		if n, err := strconv.Atoi(r.place.sys.Getenv("MAX_STRUCTURED_OUTPUT_RETRIES")); err == nil && n >= 0 {
+			d.StructuredRetries = n
+		}
+	}
+	return d
+}
+
+func (r *run) touch(paths []string) {
+	r.mu.Lock()
+	r.touched = append(r.touched, paths...)
+	r.mu.Unlock()
+}
+
+func (r *run) takeTouched() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.touched...)
+}
+
+// sources are the attachments, in the order in which they appear.
+func (r *run) sources() []attach.Source {
+	out := []attach.Source{}
+	if !r.o.bare && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_CLAUDE_MDS")) {
+		out = append(out, attach.Memory(r.memory(), r.takeTouched, r.warn))
+	}
+	ws := r.tools.workspace
+	return append(out,
+		attach.Date(),
+		attach.Mention(r.tools.readFile, func(path string) bool { return !r.readDenied(path) }),
+		attach.Changed(r.tools.files, ws.Rel),
+		attach.Todo(func() string { return todoText(r.tools.todos) }),
+		r.taskSource(),
+		attach.Budget(r.o.maxBudget, func() float64 { return r.ledger.Totals().Cost }),
+		attach.Queued(r.session.Waiting, r.session.TakeQueued),
+	)
+}
+
+func (r *run) memory() *memory.Loader {
+	d := r.place.sys.Dirs
+	wants := func(string) bool { return true }
+	if r.o.sourcesSet {
+		list, _ := settingSources(r.o.sources)
+		wants = func(s string) bool {
+			for _, x := range list {
+				if x == s {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	l := memory.NewLoader(memory.Places{
+		Home: d.Home, Config: d.Config, State: d.State, Work: d.Work,
+		User: wants("user"), Project: wants("project"), Local: wants("local"),
+	})
+	for _, m := range r.conv.state.Messages {
+		if m.Kind == msg.KindAttachment && m.Source == "memory" {
+			l.Mark(m.Key)
+		}
+	}
+	return l
+}
+
+// taskSource tells the model of background commands that ended.
+func (r *run) taskSource() attach.Source {
+	told := map[string]bool{}
+	fresh := func() []attach.Item {
+		var out []attach.Item
+		for _, t := range r.tools.tasks.Snapshot() {
+			if t.Ended.IsZero() || told[t.ID] {
+				continue
+			}
+			text := fmt.Sprintf("Background command %s ended (%s, exit code %d): %s", t.ID, t.State, t.ExitCode, oneLine(t.Command, 200))
+			if t.OutputFile != "" {
+				text += "\nOutput: " + t.OutputFile
+			}
+			out = append(out, attach.Item{Key: t.ID + " ended", Text: text})
+		}
+		return out
+	}
+	return attach.Tasks(func() bool { return len(fresh()) > 0 }, func() []attach.Item {
+		items := fresh()
+		for _, t := range r.tools.tasks.Snapshot() {
+			if !t.Ended.IsZero() {
+				told[t.ID] = true
+			}
+		}
+		return items
+	})
+}
+
+// resolve makes a mentioned path absolute, if there is such a file.
+func (r *run) resolve(path string) (string, bool) {
+	abs := r.tools.workspace.Abs(path)
+	_, err := os.Stat(abs)
+	return abs, err == nil
+}
+
+func (r *run) modelDeps() model.Deps {
+	return model.Deps{
+		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
+		DropThinking: func(*turn.Turn) {
+			r.dropThinking = true
+			if err := r.conv.log.Keep(thinkingKind, true); err != nil {
+				r.warn("remember that thinking is not sent: " + err.Error())
+			}
+		},
+		Retarget: func(t *turn.Turn, req *provider.Request, name string) {
+			req.Model = name
+			req.MaxTokens = min(req.MaxTokens, r.prices.Info(name).MaxOutput)
+		},
+		MaxOutput: func(name string) int { return r.prices.Info(name).MaxOutput },
+		Size: func(req *provider.Request) (int, int) {
+			c := token.Counter{New: r.prices.Info(req.Model).NewTokenizer}
+			n := c.Blocks(req.System) + c.Tools(req.Tools)
+			for _, m := range req.Messages {
+				n += c.Blocks(m.Content)
+			}
+			return n, 0
+		},
+	}
+}
+
+// ready is what front ends are told before each turn.
+func (r *run) ready() event.Ready {
+	return event.Ready{
+		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: r.session.Mode(),
+		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(),
+		OutputStyle: "default", Resumed: r.conv.resumed,
+	}
+}
+
+func (r *run) summary() []string { return account.Summary(r.ledger.Totals(), r.prices) }
+
+// todoText renders the to-do list, "" when it is empty or all done.
+func todoText(l *todo.List) string {
+	var b strings.Builder
+	open := false
+	for _, i := range l.Items() {
+		mark := map[string]string{todo.Pending: " ", todo.InProgress: ">", todo.Completed: "x"}[i.Status]
+		open = open || i.Status != todo.Completed
+		fmt.Fprintf(&b, "[%s] %s\n", mark, i.Content)
+	}
+	if !open {
+		return ""
+	}
+	return b.String()
+}
+
+// origin says where a rule comes from.
+func origin(s perm.Source) string {
+	if s.File == "" {
+		return s.Scope
+	}
+	return fmt.Sprintf("%s %s:%d", s.Scope, s.File, s.Line)
+}

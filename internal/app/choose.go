@@ -1,0 +1,124 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"lathe/internal/pipeline/model"
+	"lathe/internal/pipeline/normalize"
+	"lathe/internal/price"
+)
+
+// modelName applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, settings, what a resumed session used,
+// ANTHROPIC_DEFAULT_MODEL, the default.
+func (r *run) modelName() string {
+	getenv := r.place.sys.Getenv
+	name := first(r.model.model, r.o.model, getenv("ANTHROPIC_MODEL"))
+	if name == "" && r.conv.resumed && r.conv.state.Frozen != nil {
+		name = r.conv.state.Frozen.Model
+	}
+	name = first(name, r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
+	return r.prices.Resolve(name)
+}
+
+// modelTable is the built-in table with what the environment says of aliases and of the window.
+func (r *run) modelTable() *price.Table {
+	o := price.Overrides{Aliases: map[string]string{}, Window: r.number("CLAUDE_CODE_MAX_CONTEXT_TOKENS")}
+	for _, alias := range []string{"opus", "sonnet", "haiku", "fable"} {
+		if target := r.place.sys.Getenv("ANTHROPIC_DEFAULT_" + strings.ToUpper(alias) + "_MODEL"); target != "" {
+			o.Aliases[alias] = target
+		}
+	}
+	return price.Default().With(o)
+}
+
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (r *run) fallbacks() []string {
+	names := r.o.fallback
+	if len(names) == 0 {
+		names = r.place.settings.Strings("fallbackModel", true)
+	}
+	var out []string
+	for _, n := range names {
+		if n = strings.TrimSpace(n); n != "" && len(out) < 3 {
+			out = append(out, r.prices.Resolve(n))
+		}
+	}
+	return out
+}
+
+func (r *run) effort() string {
+	return first(r.place.sys.Getenv("CLAUDE_CODE_EFFORT_LEVEL"), r.o.effort, r.place.settings.String("effortLevel", "", false))
+}
+
+func (r *run) maxTurns() int {
+	if r.o.maxTurns == 0 {
+		return max(0, r.number("CLAUDE_CODE_MAX_TURNS"))
+	}
+	return r.o.maxTurns
+}
+
+func (r *run) noCache() bool { return isOn(r.place.sys.Getenv("DISABLE_PROMPT_CACHING")) }
+
+func (r *run) oneHour() bool {
+	getenv := r.place.sys.Getenv
+	if isOn(getenv("FORCE_PROMPT_CACHING_5M")) {
+		return false
+	}
+	return isOn(getenv("ENABLE_PROMPT_CACHING_1H")) || first(getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), r.place.settings.String("promptCacheTtl", "", false)) == "1h"
+}
+
+// number reads a whole number from the environment; 0 when it is not set or not a number.
+func (r *run) number(key string) int {
+	n, _ := strconv.Atoi(strings.ReplaceAll(r.place.sys.Getenv(key), "_", ""))
+	return n
+}
+
+func (r *run) requestConfig() normalize.Config {
+	c := normalize.Config{
+		MaxTokens: r.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"), NoCache: r.noCache(), OneHour: r.oneHour(),
+		NoAdaptive:   isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING")),
+		NoInterleave: isOn(r.place.sys.Getenv("DISABLE_INTERLEAVED_THINKING")),
+	}
+	budget := r.o.maxThinking
+	if budget < 0 && r.place.sys.Getenv("MAX_THINKING_TOKENS") != "" {
+		budget = r.number("MAX_THINKING_TOKENS")
+	}
+	switch {
+	case isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_THINKING")):
+		c.Thinking = normalize.ThinkOmit
+	case r.o.thinking == "disabled" || budget == 0 || !r.place.settings.Bool("alwaysThinkingEnabled", true):
+		c.Thinking = normalize.ThinkOff
+	case budget > 0:
+		c.Budget = budget
+	}
+	return c
+}
+
+func (r *run) retryConfig() model.Config {
+	c := model.Config{
+		StreamOnly: isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK")),
+		Idle:       r.millis("CLAUDE_STREAM_IDLE_TIMEOUT_MS"), NoStream: r.millis("API_TIMEOUT_MS"),
+		OverloadedBase: r.millis("CLAUDE_CODE_OVERLOADED_RETRY_BASE_DELAY_MS"), OverloadedMax: r.millis("CLAUDE_CODE_OVERLOADED_RETRY_MAX_DELAY_MS"),
+		Base: r.millis("LATHE_RETRY_BASE_DELAY_MS"),
+	}
+	if v := r.place.sys.Getenv("CLAUDE_CODE_MAX_RETRIES"); v != "" {
+		if c.MaxRetries = r.number("CLAUDE_CODE_MAX_RETRIES"); c.MaxRetries <= 0 {
+			c.MaxRetries = -1
+		}
+	}
+	return c
+}
+
+func (r *run) millis(key string) time.Duration {
+	return time.Duration(r.number(key)) * time.Millisecond
+}

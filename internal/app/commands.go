@@ -1,0 +1,156 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/pipeline/input"
+	"lathe/internal/token"
+	"lathe/internal/turn"
+)
+
+// commands are the slash commands that make sense without a terminal.
+func (r *run) commands() []input.Command {
+	if r.o.noCommands {
+		return nil
+	}
+	cmds := []input.Command{
+		{Name: "cost", Aliases: []string{"usage", "stats"}, Help: "cost and tokens of this session", Run: r.cmdCost},
+		{Name: "context", Args: "[all]", Help: "what fills the context window", Run: r.cmdContext},
+		{Name: "model", Args: "[model]", Help: "show or change the model for this session", Run: r.cmdModel},
+		{Name: "permissions", Aliases: []string{"allowed-tools"}, Help: "the rules in force and where they come from", Run: r.cmdPermissions},
+		{Name: "status", Help: "session, model, mode, directories", Run: r.cmdStatus},
+		{Name: "todos", Help: "the to-do list", Run: r.cmdTodos},
+		{Name: "bashes", Aliases: []string{"tasks"}, Help: "background commands", Run: r.cmdTasks},
+	}
+	help := input.Command{Name: "help", Help: "this list"}
+	help.Run = func(context.Context, *turn.Turn, string) (string, error) {
+		var b strings.Builder
+		for _, c := range append([]input.Command{help}, cmds...) {
+			name := strings.TrimSpace("/" + c.Name + " " + c.Args)
+			fmt.Fprintf(&b, "%-20s %s\n", name, c.Help)
+		}
+		return b.String(), nil
+	}
+	return append(cmds, help)
+}
+
+func (r *run) commandNames() []string {
+	var out []string
+	for _, c := range r.commands() {
+		out = append(out, c.Name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func (r *run) cmdCost(_ context.Context, _ *turn.Turn, _ string) (string, error) {
+	return strings.Join(r.summary(), "\n"), nil
+}
+
+func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, error) {
+	if args == "" {
+		info := r.prices.Info(r.session.Model())
+		return fmt.Sprintf("%s (window %d tokens, answers up to %d)", r.session.Model(), info.Window, info.MaxOutput), nil
+	}
+	id := r.prices.Resolve(args)
+	r.session.SetModel(id)
+	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
+		return "", err
+	}
+	return "Model set to " + id + " for this session.", nil
+}
+
+func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
+	trusted := "not trusted (its settings only restrict; see lathe trust)"
+	if r.place.trusted {
+		trusted = "trusted"
+	}
+	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nDirectories: %s\nProject: %s",
+		Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.session.Model(), r.session.Mode(), r.model.keySource,
+		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
+}
+
+func (r *run) cmdTodos(context.Context, *turn.Turn, string) (string, error) {
+	return or(todoText(r.tools.todos), "The to-do list is empty."), nil
+}
+
+func (r *run) cmdTasks(context.Context, *turn.Turn, string) (string, error) {
+	var b strings.Builder
+	for _, t := range r.tools.tasks.Snapshot() {
+		fmt.Fprintf(&b, "%s  %-9s %s\n", t.ID, t.State, oneLine(t.Command, 80))
+	}
+	return or(b.String(), "No background commands."), nil
+}
+
+func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Mode: %s\n", r.session.Mode())
+	for _, rule := range r.rules {
+		fmt.Fprintf(&b, "%-5s %-40s %s\n", rule.Effect, rule.Text, origin(rule.Source))
+	}
+	if len(r.rules) == 0 {
+		b.WriteString("No rules.\n")
+	}
+	return b.String(), nil
+}
+
+// cmdContext shows what the next request would hold, by source.
+func (r *run) cmdContext(_ context.Context, t *turn.Turn, _ string) (string, error) {
+	info := r.prices.Info(r.session.Model())
+	c := token.Counter{New: info.NewTokenizer}
+	type row struct {
+		name   string
+		tokens int
+	}
+	rows := []row{{"system prompt", c.Blocks(t.System)}, {"tools", c.Tools(r.tools.registry.Defs())}}
+	bySource := map[string]int{}
+	for _, m := range t.Messages {
+		n := c.Messages([]msg.Message{m})
+		switch {
+		case !m.ForModel():
+		case m.Kind == msg.KindAttachment:
+			bySource["context: "+m.Source] += n
+		case m.SourceAssistant != "":
+			bySource["tool results"] += n
+		default:
+			bySource[string(m.Kind)+" messages"] += n
+		}
+	}
+	names := make([]string, 0, len(bySource))
+	for name := range bySource {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		rows = append(rows, row{name, bySource[name]})
+	}
+	var b strings.Builder
+	sum := 0
+	for _, row := range rows {
+		sum += row.tokens
+		fmt.Fprintf(&b, "%-28s %8d\n", row.name, row.tokens)
+	}
+	fmt.Fprintf(&b, "%-28s %8d of %d (%.1f %%), estimated\n", "together", sum, info.Window, 100*float64(sum)/float64(max(1, info.Window)))
+	return b.String(), nil
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// oneLine shortens a text to one line of at most n characters.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

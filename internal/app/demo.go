@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"lathe/internal/demo"
+	"lathe/internal/event"
+)
+
+const demoHead = `This is a demo. A recording answers; no model is called, no key and no network are needed. Everything else is
+real: the prompt goes through every stage of the pipeline, and the tools read, edit and run tests in a copy of a
+small repository.
+
+  repository  %s
+  prompt      %s
+
+Each line "[pass] stage time what it did" is one stage of one pass.
+
+`
+
+const demoTail = `
+The repository is left in %s
+and the transcript in      %s
+
+On your own repository, with a key:     export ANTHROPIC_API_KEY=…    then    lathe -p "fix the failing test"
+With a local model (Ollama, llama.cpp): export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local ANTHROPIC_MODEL=<name>
+`
+
+// demoCommand runs the recorded session in a fresh copy of the demo's repository.
+func demoCommand(args []string, st Streams) error {
+	if len(args) > 0 {
+		return errors.New("usage: lathe demo")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("the demo runs the tests of a Go module, and there is no go on the PATH. Install Go and try again")
+	}
+	base, err := os.MkdirTemp("", "lathe-demo-*")
+	if err != nil {
+		return err
+	}
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		return err
+	}
+	dir := filepath.Join(base, "words")
+	if err := demo.Copy(context.Background(), dir); err != nil {
+		return err
+	}
+	if err := os.Chdir(dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(st.Out, demoHead, dir, demo.Prompt)
+	r, err := newRun(demoOptions(base), st)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	code := r.headless(event.Prompt{Text: demo.Prompt})
+	fmt.Fprintf(st.Out, demoTail, dir, r.conv.log.Path())
+	if code != exitOK {
+		return exitCode(code)
+	}
+	return nil
+}
+
+// demoOptions are the demo's command line. It neither reads the user's settings nor writes to the user's state.
+func demoOptions(base string) *options {
+	return &options{
+		print: true, outputFormat: "text", verbose: true, stages: true, mode: "acceptEdits", allowed: []string{"Bash(go test *)"},
+		sources: "project", sourcesSet: true, state: filepath.Join(base, "state"), recording: demo.Recording, maxThinking: -1,
+	}
+}

@@ -1,0 +1,352 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+
+	"lathe/internal/config"
+	"lathe/internal/engine"
+	"lathe/internal/event"
+	"lathe/internal/front/headless"
+	"lathe/internal/perm"
+	"lathe/internal/pipeline/account"
+	"lathe/internal/pipeline/tools"
+	"lathe/internal/price"
+	"lathe/internal/trace"
+)
+
+// run is one run of the program: everything that was built for it.
+type run struct {
+	o      *options
+	st     Streams
+	place  *place
+	model  *modelSource
+	conv   *conversation
+	tools  *toolset
+	prices *price.Table
+
+	rules   []perm.Rule
+	ruleset *perm.Ruleset
+	dirs    []string
+
+	session   *engine.Session
+	toolStage *tools.Stage
+	ledger    *account.Ledger
+	small     string // model of side queries
+
+	mu           sync.Mutex
+	touched      []string // files of this turn's calls, for memory files of deeper directories
+	dropThinking bool
+	dropMismatch bool
+	tempDir      string // for results of a session that is not kept
+	trace        *trace.File
+}
+
+// runPrompt runs one prompt without a terminal.
+func runPrompt(o *options, st Streams) int {
+	r, err := newRun(o, st)
+	if err != nil {
+		return report(st, err)
+	}
+	defer r.close()
+	text, err := r.prompt()
+	if err != nil {
+		return report(st, err)
+	}
+	return r.headless(event.Prompt{Text: text, Images: o.images})
+}
+
+// newRun builds a run. Nothing is started and nothing is written yet.
+func newRun(o *options, st Streams) (*run, error) {
+	p, err := findPlace(o)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{o: o, st: st, place: p}
+	r.prices = r.modelTable()
+	if err := r.permissions(); err != nil {
+		return nil, err
+	}
+	if r.model, err = openModel(o, p); err != nil {
+		return nil, err
+	}
+	if r.conv, err = openSession(o, p); err != nil {
+		return nil, err
+	}
+	if r.tools, err = newToolset(o, p, r.dirs, r.toolDenied, r.readDenied, r.resultsDir); err != nil {
+		return nil, err
+	}
+	if o.traceOn || isOn(p.sys.Getenv("LATHE_TRACE")) {
+		if err := r.openTrace(); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.assemble()
+}
+
+func (r *run) openTrace() error {
+	path := r.conv.log.Path()
+	if path == "" {
+		return fmt.Errorf("--trace needs a session that is kept")
+	}
+	var err error
+	dir := filepath.Join(filepath.Dir(path), r.conv.log.ID(), "trace")
+	r.trace, err = trace.Open(dir)
+	return err
+}
+
+// prompt reads the prompt from the command line and standard input.
+func (r *run) prompt() (string, error) {
+	if r.o.prompt == "" && len(r.o.images) > 0 && !isPiped(r.st.In) {
+		return "", nil
+	}
+	return promptText(r.o.prompt, r.st.In, r.warn)
+}
+
+func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", text) }
+
+// headless runs the prompt and returns the exit code.
+func (r *run) headless(p event.Prompt) int {
+	r.tellNotes()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	conn := r.session.Connect(ctx)
+	interrupted, stop := r.signals(conn)
+	defer stop()
+	opts := headless.Options{
+		Format: headless.Format(r.o.outputFormat), Verbose: r.o.verbose || !r.o.print && r.o.outputFormat == "text",
+		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, NewID: r.place.sys.NewID,
+	}
+	result, err := headless.Run(ctx, conn, p, r.st.Out, r.st.Err, opts)
+	_ = conn.Send(ctx, event.Close{})
+	cancel()
+	conn.Wait()
+	if err != nil && !isClosedPipe(err) {
+		fmt.Fprintf(r.st.Err, "Error: %s\n", err)
+	}
+	if r.o.outputFormat == "text" && r.o.verbose || r.o.stages {
+		r.grey(r.summary())
+	}
+	return exitOf(result, err, interrupted())
+}
+
+func isClosedPipe(err error) bool { return exitOf(event.Result{}, err, false) == exitClosedPipe }
+
+// tellNotes says what the user should know before the turn starts.
+func (r *run) tellNotes() {
+	for _, n := range r.place.settings.Problems {
+		r.warn(n)
+	}
+	for _, n := range append(r.place.notes, r.conv.state.Notes...) {
+		r.warn(n)
+	}
+}
+
+// grey prints lines on standard error, dimmed where that is a terminal.
+func (r *run) grey(lines []string) {
+	on, off := "", ""
+	if isTerminal(r.st.Err) && r.place.sys.Getenv("NO_COLOR") == "" {
+		on, off = "\x1b[2m", "\x1b[0m"
+	}
+	for _, l := range lines {
+		fmt.Fprintf(r.st.Err, "%s%s%s\n", on, l, off)
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// signals interrupts the turn at the first SIGINT and ends the program at the second. SIGTERM and SIGHUP kill
+// every child and end at once: the turn stays unfinished in the transcript, which is valid at every moment.
+// SIGPIPE is caught so that a closed pipe is an error of a write, and not the end of us.
+func (r *run) signals(conn event.Conn) (interrupted func() bool, stop func()) {
+	ch := make(chan os.Signal, 4)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	done := make(chan struct{})
+	var mu sync.Mutex
+	seen := false
+	go func() {
+		for {
+			select {
+			case s := <-ch:
+				switch s {
+				case syscall.SIGPIPE:
+					continue
+				case os.Interrupt:
+					mu.Lock()
+					again := seen
+					seen = true
+					mu.Unlock()
+					if !again {
+						_ = conn.Send(context.Background(), event.Interrupt{DropQueued: true})
+						continue
+					}
+					r.die(exitInterrupted)
+				default:
+					r.die(exitTerminated)
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	interrupted = func() bool { mu.Lock(); defer mu.Unlock(); return seen }
+	return interrupted, func() { signal.Stop(ch); close(done) }
+}
+
+// die ends the process at once, with every child.
+func (r *run) die(code int) {
+	r.tools.procs.KillAll()
+	os.Exit(code)
+}
+
+// close ends what the run has started.
+func (r *run) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	if err := r.tools.tasks.Close(ctx); err != nil {
+		r.warn(err.Error())
+	}
+	r.tools.procs.Close()
+	if err := r.conv.log.Close(); err != nil {
+		r.warn("close the transcript: " + err.Error())
+	}
+	if err := r.model.close(); err != nil {
+		r.warn("close the recording: " + err.Error())
+	}
+	if r.trace != nil {
+		if failed := r.trace.Close(); failed > 0 {
+			r.warn(fmt.Sprintf("%d pieces of the trace could not be written", failed))
+		}
+	}
+	if r.tempDir != "" {
+		_ = os.RemoveAll(r.tempDir)
+	}
+}
+
+// resultsDir is where large results and background outputs go.
+func (r *run) resultsDir() string {
+	if r.conv.dir != "" {
+		return r.conv.dir
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tempDir == "" {
+		r.tempDir, _ = os.MkdirTemp("", "lathe-results-*")
+	}
+	return r.tempDir
+}
+
+// permissions reads the rules, directories and mode.
+func (r *run) permissions() error {
+	p := r.place.settings.Permissions()
+	if p.Skipped > 0 {
+		r.place.notes = append(r.place.notes, fmt.Sprintf("%d permission grants of this project are ignored: it is not trusted (lathe trust, or --trust for one run)", p.Skipped))
+	}
+	dirs, err := r.place.extraDirs(r.o.addDirs, p.Dirs)
+	if err != nil {
+		return err
+	}
+	r.dirs = dirs
+	r.rules = append(cliRules(r.o, r.place.sys.Dirs.Work), p.Rules...)
+	if r.o.mode, err = r.chooseMode(p); err != nil {
+		return err
+	}
+	set, warnings := perm.Compile(r.rules, perm.Options{
+		Start: r.place.sys.Dirs.Work, Home: r.place.sys.Dirs.Home, ProjectRoot: r.place.sys.Dirs.Work,
+		Platform: platform(), Trusted: r.place.trusted,
+	})
+	for _, w := range warnings {
+		r.place.notes = append(r.place.notes, w.String())
+	}
+	r.ruleset = set
+	return nil
+}
+
+var modes = []perm.Mode{perm.ModeDefault, perm.ModeAcceptEdits, perm.ModePlan, perm.ModeDontAsk, perm.ModeBypass}
+
+// chooseMode applies the order: flag, settings, default.
+func (r *run) chooseMode(p config.Permissions) (string, error) {
+	mode, from := r.o.mode, "--permission-mode"
+	if r.o.skipPermissions {
+		mode = string(perm.ModeBypass)
+	}
+	if mode == "" {
+		mode, from = p.Mode, "permissions.defaultMode"
+	}
+	if mode == "" || mode == "manual" {
+		mode = string(perm.ModeDefault)
+	}
+	if mode == string(perm.ModeAuto) {
+		return "", fmt.Errorf("%s: auto is not supported by this version of Lathe", from)
+	}
+	if !slices.Contains(modes, perm.Mode(mode)) {
+		return "", fmt.Errorf("%s: %q is not one of default, acceptEdits, plan, dontAsk, bypassPermissions", from, mode)
+	}
+	if mode == string(perm.ModeBypass) {
+		if p.DisableBypass {
+			return "", fmt.Errorf("%s: bypassPermissions is switched off by the settings", from)
+		}
+		if os.Geteuid() == 0 && !isOn(r.place.sys.Getenv("IS_SANDBOX")) {
+			return "", fmt.Errorf("%s: bypassPermissions is refused for root; set IS_SANDBOX=1 in a container made for it", from)
+		}
+	}
+	return mode, nil
+}
+
+// decide judges a call by the rules, the mode and the workspace of this moment.
+func (r *run) decide(req perm.Request) perm.Decision { return perm.Decide(req, r.env()) }
+
+func (r *run) env() perm.Env {
+	ws := r.tools.workspace
+	d := r.place.sys.Dirs
+	return perm.Env{
+		Rules: r.ruleset, Mode: perm.Mode(r.session.Mode()), Platform: platform(),
+		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
+		Protected: []string{d.State, d.Config},
+	}
+}
+
+// readDenied reports whether a read rule forbids a path; searches and mentions leave it out.
+func (r *run) readDenied(path string) bool {
+	env := r.env()
+	return env.ReadDenied(path)
+}
+
+// toolDenied reports whether a bare deny rule removes a tool, so that the model is not told of it.
+func (r *run) toolDenied(name string) bool {
+	for _, rule := range r.rules {
+		if rule.Effect != perm.Deny {
+			continue
+		}
+		tool, _, bare, err := perm.ParseRule(rule.Text)
+		if err != nil || !bare {
+			continue
+		}
+		if ok, _ := filepath.Match(tool, name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// afterTurn joins the calls that were started early.
+func (r *run) afterTurn() {
+	r.toolStage.Wait()
+	r.mu.Lock()
+	r.touched = nil
+	r.mu.Unlock()
+}
