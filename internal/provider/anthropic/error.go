@@ -51,7 +51,7 @@ func location(resp *http.Response) string {
 func retryAfter(v string, now time.Time) time.Duration {
 	v = strings.TrimSpace(v)
 	if secs, err := strconv.ParseFloat(v, 64); err == nil {
-		if secs <= 0 || secs > 1e9 {
+		if !(secs > 0 && secs < 1e9) { // also false for NaN
 			return 0
 		}
 		return time.Duration(secs * float64(time.Second))
