@@ -38,7 +38,7 @@ var modelled = map[string][]string{
 // A transcript of a hundred megabytes goes through here on resume, so the common shapes are read by hand and
 // only what is odd goes through encoding/json. Both ways agree; a fuzz test holds them to it.
 func (b *Block) UnmarshalJSON(data []byte) error {
-	d := decoder{scanner{b: data}}
+	d := decoder{scanner: scanner{b: data}}
 	start := d.space(0)
 	if fast, end := d.block(start); end >= 0 && d.space(end) == len(data) {
 		*b = fast
@@ -128,7 +128,7 @@ func DecodeContent(data []byte) ([]Block, error) {
 	if len(data) == 0 || bytes.Equal(data, []byte("null")) {
 		return nil, nil
 	}
-	d := decoder{scanner{b: data}}
+	d := decoder{scanner: scanner{b: data}}
 	if blocks, end := d.content(0); end == len(data) {
 		return blocks, nil
 	}
@@ -138,7 +138,7 @@ func DecodeContent(data []byte) ([]Block, error) {
 // ContentAt is DecodeContent for content that stands at b[i] within a larger document; it returns the index behind
 // it too, or -1 for what is no content.
 func ContentAt(b []byte, i int) ([]Block, int) {
-	d := decoder{scanner{b: b}}
+	d := decoder{scanner: scanner{b: b}}
 	if blocks, end := d.content(i); end >= 0 {
 		return blocks, end
 	}

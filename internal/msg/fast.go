@@ -7,9 +7,15 @@ import (
 
 // decoder reads blocks in the shapes that nearly all of them have. On anything else (a key that it does not
 // know or sees twice, a value of another type, a mark) it gives up with -1 and decodeAny takes over.
-type decoder struct{ scanner }
+type decoder struct {
+	scanner
+	depth int // of content within content
+}
 
-// The fields that the known block types have. Their order is that of the span array in block.
+// maxNest is how deep content may lie within content here; real results nest once.
+const maxNest = 8
+
+// The fields that the known block types have.
 const (
 	fieldType = iota
 	fieldText
@@ -56,25 +62,28 @@ func fieldOf(key []byte) int {
 	return -1
 }
 
-// fields are the values of an object, by field; what is absent is nil.
+// fields are the values of a block, each decoded where it stands: what is long is passed over once.
 type fields struct {
-	raw   [numFields][]byte
-	have  int
-	loose bool // white space inside the input
+	have  uint // bit i: field i is there
+	typ   []byte
+	str   [numFields]string // of fields that are strings
+	input []byte
+
+	content []Block
+	isError bool
+	source  *Source
 }
 
 // only reports whether nothing but the type and these fields is there.
 func (f *fields) only(list ...int) bool {
-	n := 1
+	may := uint(1 << fieldType)
 	for _, i := range list {
-		if f.raw[i] != nil {
-			n++
-		}
+		may |= 1 << i
 	}
-	return f.have == n
+	return f.have&^may == 0
 }
 
-// object returns the fields of the object at i.
+// fields reads the object at i.
 func (d *decoder) fields(i int, f *fields) int {
 	if i >= len(d.b) || d.b[i] != '{' {
 		return -1
@@ -89,22 +98,17 @@ func (d *decoder) fields(i int, f *fields) int {
 			return -1
 		}
 		k := fieldOf(d.b[i+1 : keyEnd-1])
-		if k < 0 || f.raw[k] != nil {
+		if k < 0 || f.have&(1<<k) != 0 {
 			return -1
 		}
-		if i = d.colon(keyEnd); i < 0 {
+		f.have |= 1 << k
+		if i = d.colon(keyEnd); i < 0 || i >= len(d.b) {
 			return -1
 		}
-		d.loose = false
-		end := d.value(i, 0)
+		end := d.field(k, i, f)
 		if end < 0 {
 			return -1
 		}
-		if k == fieldInput {
-			f.loose = d.loose
-		}
-		f.raw[k] = d.b[i:end]
-		f.have++
 		var done bool
 		if i, done = d.next(end, '}'); done || i < 0 {
 			return i
@@ -112,11 +116,45 @@ func (d *decoder) fields(i int, f *fields) int {
 	}
 }
 
+// field reads the value of field k at i.
+func (d *decoder) field(k, i int, f *fields) (end int) {
+	switch k {
+	case fieldType:
+		if end = d.value(i, 0); end > 0 {
+			f.typ = d.b[i:end]
+		}
+	case fieldInput:
+		d.loose = false
+		if end = d.value(i, 0); d.loose {
+			return -1
+		}
+		if end > 0 {
+			f.input = d.b[i:end]
+		}
+	case fieldContent:
+		if d.b[i] == 'n' {
+			return d.literal(i, "null")
+		}
+		f.content, end = d.content(i)
+	case fieldIsError:
+		if f.isError = d.b[i] == 't'; f.isError {
+			return d.literal(i, "true")
+		}
+		return d.literal(i, "false")
+	case fieldSource:
+		f.source = &Source{}
+		end = d.sourceAt(i, f.source)
+	default:
+		f.str[k], end = d.string(i)
+	}
+	return end
+}
+
 // block reads the block at i.
 func (d *decoder) block(i int) (Block, int) {
 	var f fields
 	end := d.fields(i, &f)
-	if end < 0 || f.raw[fieldType] == nil {
+	if end < 0 {
 		return Block{}, -1
 	}
 	b, ok := f.block()
@@ -127,71 +165,31 @@ func (d *decoder) block(i int) (Block, int) {
 }
 
 func (f *fields) block() (b Block, ok bool) {
-	switch string(f.raw[fieldType]) {
+	switch string(f.typ) {
 	case `"text"`:
-		b.Type = TypeText
-		ok = f.only(fieldText) && f.str(fieldText, &b.Text)
+		b.Type, b.Text = TypeText, f.str[fieldText]
+		ok = f.only(fieldText)
 	case `"thinking"`:
-		b.Type = TypeThinking
-		ok = f.only(fieldThinking, fieldSignature) && f.str(fieldThinking, &b.Text) && f.str(fieldSignature, &b.Signature)
+		b.Type, b.Text, b.Signature = TypeThinking, f.str[fieldThinking], f.str[fieldSignature]
+		ok = f.only(fieldThinking, fieldSignature)
 	case `"redacted_thinking"`:
-		b.Type = TypeRedactedThinking
-		ok = f.only(fieldData) && f.str(fieldData, &b.Data)
+		b.Type, b.Data = TypeRedactedThinking, f.str[fieldData]
+		ok = f.only(fieldData)
 	case `"tool_use"`:
-		b.Type = TypeToolUse
-		ok = f.only(fieldID, fieldName, fieldInput) && f.str(fieldID, &b.ID) && f.str(fieldName, &b.Name) && f.input(&b)
+		b.Type, b.ID, b.Name = TypeToolUse, f.str[fieldID], f.str[fieldName]
+		b.Input = json.RawMessage(bytes.Clone(f.input))
+		if len(b.Input) == 0 || string(b.Input) == "null" {
+			b.Input = json.RawMessage("{}")
+		}
+		ok = f.only(fieldID, fieldName, fieldInput)
 	case `"tool_result"`:
-		b.Type = TypeToolResult
-		ok = f.only(fieldToolUseID, fieldContent, fieldIsError) && f.str(fieldToolUseID, &b.ToolUseID) && f.result(&b)
+		b.Type, b.ToolUseID, b.Content, b.IsError = TypeToolResult, f.str[fieldToolUseID], f.content, f.isError
+		ok = f.only(fieldToolUseID, fieldContent, fieldIsError)
 	case `"image"`, `"document"`:
-		b.Type = string(bytes.Trim(f.raw[fieldType], `"`))
-		ok = f.only(fieldSource) && f.source(&b)
+		b.Type, b.Source = string(bytes.Trim(f.typ, `"`)), f.source
+		ok = f.only(fieldSource)
 	}
 	return b, ok
-}
-
-// str stores a string field; an absent one is empty.
-func (f *fields) str(field int, to *string) bool {
-	raw := f.raw[field]
-	if raw == nil {
-		return true
-	}
-	if raw[0] != '"' {
-		return false
-	}
-	s, ok := unquote(raw)
-	*to = s
-	return ok
-}
-
-func (f *fields) input(b *Block) bool {
-	raw := f.raw[fieldInput]
-	if f.loose {
-		return false
-	}
-	if len(raw) == 0 || string(raw) == "null" {
-		raw = []byte("{}")
-	}
-	b.Input = json.RawMessage(bytes.Clone(raw))
-	return true
-}
-
-func (f *fields) result(b *Block) bool {
-	switch string(f.raw[fieldIsError]) {
-	case "", "false":
-	case "true":
-		b.IsError = true
-	default:
-		return false
-	}
-	raw := f.raw[fieldContent]
-	if raw == nil || string(raw) == "null" {
-		return true
-	}
-	d := decoder{scanner{b: raw}}
-	var end int
-	b.Content, end = d.content(0)
-	return end == len(raw)
 }
 
 // content reads message or tool_result content at i.
@@ -201,17 +199,19 @@ func (d *decoder) content(i int) ([]Block, int) {
 	}
 	switch d.b[i] {
 	case '"':
-		end := d.str(i)
+		s, end := d.string(i)
 		if end < 0 {
-			return nil, -1
-		}
-		s, ok := unquote(d.b[i:end])
-		if !ok {
 			return nil, -1
 		}
 		return []Block{Text(s)}, end
 	case '[':
-		return d.blocks(i)
+		if d.depth == maxNest {
+			return nil, -1
+		}
+		d.depth++
+		blocks, end := d.blocks(i)
+		d.depth--
+		return blocks, end
 	}
 	return nil, -1
 }
@@ -237,26 +237,12 @@ func (d *decoder) blocks(i int) ([]Block, int) {
 	}
 }
 
-func (f *fields) source(b *Block) bool {
-	raw := f.raw[fieldSource]
-	if raw == nil {
-		return true
-	}
-	d := decoder{scanner{b: raw}}
-	var s Source
-	if d.sourceAt(&s) != len(raw) {
-		return false
-	}
-	b.Source = &s
-	return true
-}
-
-func (d *decoder) sourceAt(s *Source) int {
-	if d.b[0] != '{' {
+func (d *decoder) sourceAt(i int, s *Source) int {
+	if d.b[i] != '{' {
 		return -1
 	}
 	seen := 0
-	for i := d.space(1); ; {
+	for i = d.space(i + 1); ; {
 		if i >= len(d.b) || d.b[i] != '"' {
 			return -1
 		}
@@ -278,16 +264,12 @@ func (d *decoder) sourceAt(s *Source) int {
 		case "file_id":
 			to, bit = &s.FileID, 16
 		}
-		if i = d.colon(keyEnd); i < 0 || i >= len(d.b) || d.b[i] != '"' || bit == 0 || seen&bit != 0 {
+		if i = d.colon(keyEnd); i < 0 || bit == 0 || seen&bit != 0 {
 			return -1
 		}
 		seen |= bit
-		end := d.str(i)
-		if end < 0 {
-			return -1
-		}
-		var ok bool
-		if *to, ok = unquote(d.b[i:end]); !ok {
+		var end int
+		if *to, end = d.string(i); end < 0 {
 			return -1
 		}
 		var done bool

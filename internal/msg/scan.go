@@ -202,6 +202,22 @@ func (s *scanner) str(i int) int {
 	}
 }
 
+// string reads the string at i and returns its value.
+func (s *scanner) string(i int) (string, int) {
+	if i >= len(s.b) || s.b[i] != '"' {
+		return "", -1
+	}
+	end := s.str(i)
+	if end < 0 {
+		return "", -1
+	}
+	v, ok := unquote(s.b[i:end])
+	if !ok {
+		return "", -1
+	}
+	return v, end
+}
+
 func (s *scanner) escape(i int) int {
 	if i >= len(s.b) {
 		return -1

@@ -66,19 +66,14 @@ func decodeUser(l *line, m *msg.Message) bool {
 			applyExtras(m, e)
 		}
 	}
-	content := l.get(l.message) // a bare string in some hand-made files
-	if len(content) > 0 && content[0] == '{' {
-		content = nil
-		eachField(l.get(l.message), func(key, value []byte) {
-			if string(key) == "content" {
-				content = value
-			}
-		})
-	}
-	if content == nil {
-		return false
-	}
-	m.Blocks = decodeContent(content, l.has(flagOurs))
+	src := l.get(l.message)
+	walkFields(src, func(key []byte, i int) (end int) {
+		if string(key) == "content" {
+			m.Blocks, end = contentAt(src, i, l.has(flagOurs))
+			return end
+		}
+		return msg.SkipValue(src, i)
+	})
 	return len(m.Blocks) > 0 || l.has(flagOurs)
 }
 
@@ -102,8 +97,16 @@ func decodeAssistant(l *line, m *msg.Message) bool {
 			m.APIError = "unknown"
 		}
 	}
-	var content []byte
-	eachField(l.get(l.message), func(key, value []byte) {
+	src := l.get(l.message)
+	walkFields(src, func(key []byte, i int) (end int) {
+		if string(key) == "content" {
+			m.Blocks, end = contentAt(src, i, l.has(flagOurs))
+			return end
+		}
+		if end = msg.SkipValue(src, i); end < 0 {
+			return -1
+		}
+		value := src[i:end]
 		switch string(key) {
 		case "id":
 			m.APIID, _ = msg.Unquote(value)
@@ -113,11 +116,9 @@ func decodeAssistant(l *line, m *msg.Message) bool {
 			m.StopReason, _ = msg.Unquote(value)
 		case "usage":
 			m.Usage = decodeUsage(value)
-		case "content":
-			content = value
 		}
+		return end
 	})
-	m.Blocks = decodeContent(content, l.has(flagOurs))
 	return len(m.Blocks) > 0 || l.has(flagOurs)
 }
 
@@ -129,26 +130,45 @@ func decodeUsage(value []byte) *msg.Usage {
 	return &u
 }
 
-// decodeContent reads content in every form that such files have. An element that is no block costs itself only.
-// Other programs left thinking without a signature when a turn was broken off; it may not be sent.
-func decodeContent(raw []byte, ours bool) []msg.Block {
-	blocks, err := msg.DecodeContent(raw)
-	if err != nil {
-		var list []json.RawMessage
-		if json.Unmarshal(raw, &list) != nil {
-			return nil
+// contentAt reads content in every form that such files have, and returns the index behind it.
+func contentAt(src []byte, i int, ours bool) ([]msg.Block, int) {
+	blocks, end := msg.ContentAt(src, i)
+	if end < 0 {
+		if end = msg.SkipValue(src, i); end < 0 {
+			return nil, -1
 		}
-		blocks = nil
-		for _, e := range list {
-			var b msg.Block
-			var text string
-			if json.Unmarshal(e, &b) == nil {
-				blocks = append(blocks, b)
-			} else if json.Unmarshal(e, &text) == nil && text != "" {
-				blocks = append(blocks, msg.Text(text))
-			}
+		blocks = decodeLoosely(src[i:end])
+	}
+	return sendable(blocks, ours), end
+}
+
+// decodeContent is contentAt for content that stands alone.
+func decodeContent(raw []byte, ours bool) []msg.Block {
+	blocks, _ := contentAt(raw, 0, ours)
+	return blocks
+}
+
+// decodeLoosely reads content that is not all blocks; an element that is none costs itself only.
+func decodeLoosely(raw []byte) (blocks []msg.Block) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, e := range list {
+		var b msg.Block
+		var text string
+		if json.Unmarshal(e, &b) == nil {
+			blocks = append(blocks, b)
+		} else if json.Unmarshal(e, &text) == nil && text != "" {
+			blocks = append(blocks, msg.Text(text))
 		}
 	}
+	return blocks
+}
+
+// sendable drops thinking without a signature, which other programs left when a turn was broken off: it may not
+// be sent.
+func sendable(blocks []msg.Block, ours bool) []msg.Block {
 	if !ours {
 		blocks = slices.DeleteFunc(blocks, func(b msg.Block) bool {
 			return b.Type == msg.TypeThinking && b.Signature == "" && b.Raw == nil

@@ -64,6 +64,18 @@ func (l *line) get(s span) []byte { return l.all[s.start:s.end] }
 // eachField calls fn with the key (unquoted, escapes kept) and the value of each field of the object that src
 // begins with. It returns the index behind the object, or -1 for what is no valid object.
 func eachField(src []byte, fn func(key, value []byte)) int {
+	return walkFields(src, func(key []byte, i int) int {
+		end := msg.SkipValue(src, i)
+		if end >= 0 {
+			fn(key, src[i:end])
+		}
+		return end
+	})
+}
+
+// walkFields calls fn with the key of each field and the index at which its value begins; fn returns the index
+// behind the value, or -1 when there is none.
+func walkFields(src []byte, fn func(key []byte, i int) int) int {
 	i := msg.SkipSpace(src, 0)
 	if i >= len(src) || src[i] != '{' {
 		return -1
@@ -84,12 +96,10 @@ func eachField(src []byte, fn func(key, value []byte)) int {
 		if i = msg.SkipSpace(src, end); i >= len(src) || src[i] != ':' {
 			return -1
 		}
-		i = msg.SkipSpace(src, i+1)
-		if end = msg.SkipValue(src, i); end < 0 {
+		if i = fn(key, msg.SkipSpace(src, i+1)); i < 0 {
 			return -1
 		}
-		fn(key, src[i:end])
-		if i = msg.SkipSpace(src, end); i >= len(src) {
+		if i = msg.SkipSpace(src, i); i >= len(src) {
 			return -1
 		}
 		switch src[i] {
