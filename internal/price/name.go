@@ -56,7 +56,7 @@ func (t *Table) Info(name string) Info {
 			m.Window = longWindow
 		}
 	} else if long && m.LongWindow > m.Window {
-		m.Window, m.Long = m.LongWindow, true
+		m.Window = m.LongWindow
 	}
 	if t.window > 0 {
 		m.Window = t.window

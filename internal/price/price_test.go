@@ -16,36 +16,36 @@ func TestNames(t *testing.T) {
 	tests := []struct {
 		name, id, base string
 		window         int
-		known, long    bool
+		known          bool
 	}{
-		{"", "claude-opus-5-5", "claude-opus-5-5", 1_000_000, true, false},
-		{"default", "claude-opus-5-5", "claude-opus-5-5", 1_000_000, true, false},
-		{"best", "claude-fable-5-2", "claude-fable-5-2", 1_000_000, true, false},
-		{"Sonnet", "claude-sonnet-5-5", "claude-sonnet-5-5", 1_000_000, true, false},
-		{"sonnet[1m]", "claude-sonnet-5-5", "claude-sonnet-5-5", 1_000_000, true, false},
-		{"haiku", "claude-haiku-5-5", "claude-haiku-5-5", 1_000_000, true, false},
-		{"opusplan", "claude-sonnet-5-5", "claude-sonnet-5-5", 1_000_000, true, false},
-		{"claude-opus-4-6", "claude-opus-4-6", "claude-opus-4-6", 200_000, true, false},
-		{"claude-opus-4-6[1M]", "claude-opus-4-6", "claude-opus-4-6", 1_000_000, true, true},
-		{"claude-opus-4-5-20251101", "claude-opus-4-5-20251101", "claude-opus-4-5", 200_000, true, false},
-		{"claude-sonnet-4-20250514", "claude-sonnet-4-20250514", "claude-sonnet-4", 200_000, true, false},
-		{"claude-sonnet-4-0", "claude-sonnet-4-0", "claude-sonnet-4", 200_000, true, false},
-		{"claude-3-5-haiku-20241022", "claude-3-5-haiku-20241022", "claude-haiku-3-5", 200_000, true, false},
-		{"claude-3-5-haiku-latest", "claude-3-5-haiku-latest", "claude-haiku-3-5", 200_000, true, false},
-		{"us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", 200_000, true, false},
-		{"anthropic.claude-opus-5-5", "anthropic.claude-opus-5-5", "claude-opus-5-5", 1_000_000, true, false},
-		{"claude-haiku-4-5@20251001", "claude-haiku-4-5@20251001", "claude-haiku-4-5", 200_000, true, false},
-		{"anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", 200_000, true, false},
-		{"claude-opus-9", "claude-opus-9", "claude-opus-9", 200_000, false, false},
-		{"qwen3:8b", "qwen3:8b", "qwen3:8b", 200_000, false, false},
-		{"qwen3:8b[1m]", "qwen3:8b", "qwen3:8b", 1_000_000, false, false},
-		{"-", "-", "-", 200_000, false, false},
-		{"[1m]", "claude-opus-5-5", "claude-opus-5-5", 1_000_000, true, false},
+		{"", "claude-opus-5-5", "claude-opus-5-5", 1_000_000, true},
+		{"default", "claude-opus-5-5", "claude-opus-5-5", 1_000_000, true},
+		{"best", "claude-fable-5-2", "claude-fable-5-2", 1_000_000, true},
+		{"Sonnet", "claude-sonnet-5-5", "claude-sonnet-5-5", 1_000_000, true},
+		{"sonnet[1m]", "claude-sonnet-5-5", "claude-sonnet-5-5", 1_000_000, true},
+		{"haiku", "claude-haiku-5-5", "claude-haiku-5-5", 1_000_000, true},
+		{"opusplan", "claude-sonnet-5-5", "claude-sonnet-5-5", 1_000_000, true},
+		{"claude-opus-4-6", "claude-opus-4-6", "claude-opus-4-6", 200_000, true},
+		{"claude-opus-4-6[1M]", "claude-opus-4-6", "claude-opus-4-6", 1_000_000, true},
+		{"claude-opus-4-5-20251101", "claude-opus-4-5-20251101", "claude-opus-4-5", 200_000, true},
+		{"claude-sonnet-4-20250514", "claude-sonnet-4-20250514", "claude-sonnet-4", 200_000, true},
+		{"claude-sonnet-4-0", "claude-sonnet-4-0", "claude-sonnet-4", 200_000, true},
+		{"claude-3-5-haiku-20241022", "claude-3-5-haiku-20241022", "claude-haiku-3-5", 200_000, true},
+		{"claude-3-5-haiku-latest", "claude-3-5-haiku-latest", "claude-haiku-3-5", 200_000, true},
+		{"us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", 200_000, true},
+		{"anthropic.claude-opus-5-5", "anthropic.claude-opus-5-5", "claude-opus-5-5", 1_000_000, true},
+		{"claude-haiku-4-5@20251001", "claude-haiku-4-5@20251001", "claude-haiku-4-5", 200_000, true},
+		{"anthropic/claude-sonnet-4.5", "anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", 200_000, true},
+		{"claude-opus-9", "claude-opus-9", "claude-opus-9", 200_000, false},
+		{"qwen3:8b", "qwen3:8b", "qwen3:8b", 200_000, false},
+		{"qwen3:8b[1m]", "qwen3:8b", "qwen3:8b", 1_000_000, false},
+		{"-", "-", "-", 200_000, false},
+		{"[1m]", "claude-opus-5-5", "claude-opus-5-5", 1_000_000, true},
 	}
 	for _, tt := range tests {
 		i := tab.Info(tt.name)
-		got := []any{tab.Resolve(tt.name), i.ID, i.Window, i.Known, i.Long}
-		if diff := cmp.Diff([]any{tt.id, tt.base, tt.window, tt.known, tt.long}, got); diff != "" {
+		got := []any{tab.Resolve(tt.name), i.ID, i.Window, i.Known}
+		if diff := cmp.Diff([]any{tt.id, tt.base, tt.window, tt.known}, got); diff != "" {
 			t.Errorf("%q: %s", tt.name, diff)
 		}
 	}

@@ -34,7 +34,6 @@ type Info struct {
 
 	Known  bool `json:"-"` // the table has it
 	Priced bool `json:"-"` // the rates are known, or those of its family
-	Long   bool `json:"-"` // the long window was chosen by the suffix, which needs a feature header
 }
 
 // Thinking says which thinking parameters a model takes.
@@ -131,7 +130,7 @@ func (t *Table) With(o Overrides) *Table {
 	for name, ov := range o.Models {
 		m := n.Info(name)
 		m.Price, m.Above = ov.apply(m.Price, m.Priced), nil
-		m.Priced, m.Long = true, false
+		m.Priced = true
 		n.models[m.ID] = m
 	}
 	n.window = t.window

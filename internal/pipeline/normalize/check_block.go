@@ -79,6 +79,9 @@ func checkResult(b msg.Block, misplaced bool) (volume, error) {
 		return v, errors.New("tool_result: an error without content")
 	}
 	for i, c := range b.Content {
+		if b.IsError && c.Type != msg.TypeText {
+			return v, fmt.Errorf("tool_result.content.%d: %s in an error", i, c.Type)
+		}
 		switch c.Type {
 		case msg.TypeText, msg.TypeImage, msg.TypeDocument, "search_result", "tool_reference":
 		default:
@@ -144,7 +147,7 @@ func checkRaw(b msg.Block, role msg.Role, inResult bool) (volume, error) {
 			return v, nil
 		}
 	case "container_upload":
-		if !inResult {
+		if !inResult && role == msg.RoleUser {
 			return v, nil
 		}
 	case "compaction", "fallback":

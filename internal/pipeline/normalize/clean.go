@@ -24,34 +24,36 @@ func (b *builder) clean(dst []item, blk msg.Block, m msg.Message, at int) []item
 		if blank(blk.Text) {
 			return dst // too common to speak of
 		}
-		// Fields that we do not model are sent back only where they say something: citations of an answer.
-		if !answer || !bytes.Contains(blk.Raw, []byte(`"citations":[{`)) || !isObject(blk.Raw) {
-			blk.Raw = nil
-		}
-		return keep(blk)
+		return keep(b.sendBack(blk, answer, at))
 	case blk.IsThinking() && answer:
-		if blk.Raw != nil && !isObject(blk.Raw) {
-			blk.Raw = nil
-		}
 		if why := b.refuseThinking(blk, at); why != "" {
 			return drop(7, why)
 		}
-		return keep(blk)
+		return keep(b.sendBack(blk, answer, at))
 	case blk.Type == msg.TypeToolUse && answer:
-		return keep(b.call(blk, m.ID))
+		return keep(b.call(b.sendBack(blk, answer, at), m.ID))
 	case blk.Type == msg.TypeToolResult && !answer:
 		return b.result(dst, blk, m.ID)
 	case blk.Type == msg.TypeImage || blk.Type == msg.TypeDocument:
 		return keep(b.media(blk, answer, m.ID))
-	case answer && (serverSide(blk.Type) || blk.Type == "compaction" || blk.Type == "fallback" || blk.Type == "container_upload"):
-		if b.asText() || !isObject(blk.Raw) {
+	case answer && (serverSide(blk.Type) || blk.Type == "compaction" || blk.Type == "fallback"):
+		if b.asText() || !b.memo.object(blk.Raw) {
 			return drop(6, "it cannot be sent back")
 		}
 		return keep(blk)
-	case !answer && (blk.Type == "search_result" || blk.Type == "container_upload") && isObject(blk.Raw):
+	case !answer && (blk.Type == "search_result" || blk.Type == "container_upload") && b.memo.object(blk.Raw):
 		return keep(blk)
 	}
 	return drop(6, fmt.Sprintf("not allowed in a message of the %s", m.Role()))
+}
+
+// sendBack keeps the raw form of what the provider itself answered, so that it goes back byte for byte; in
+// anything else, fields that we do not model would be refused.
+func (b *builder) sendBack(blk msg.Block, answer bool, at int) msg.Block {
+	if blk.Raw != nil && (!answer || at < b.cut || !b.memo.object(blk.Raw)) {
+		blk.Raw = nil
+	}
+	return blk
 }
 
 func (b *builder) refuseThinking(blk msg.Block, at int) string {
@@ -76,14 +78,16 @@ func (b *builder) call(blk msg.Block, from string) msg.Block {
 	}
 	if len(input) == 0 {
 		input = json.RawMessage("{}")
-	} else if !isObject(input) {
+	} else if !b.memo.object(input) {
 		b.note(4, from, "the input of a call was no JSON object: kept as text")
 		input = wrapInput(input)
 	}
 	if b.asText() {
 		return msg.Text("[Called the tool " + name + " with " + string(input) + "]")
 	}
-	blk.Name, blk.Input, blk.Raw = name, input, nil // what else such a block may have is what the API assumes
+	if name != blk.Name || !bytes.Equal(input, blk.Input) {
+		blk.Name, blk.Input, blk.Raw = name, input, nil
+	}
 	return blk
 }
 
@@ -112,6 +116,10 @@ func (b *builder) result(dst []item, blk msg.Block, from string) []item {
 	if len(content) == 0 {
 		content = []msg.Block{msg.Text(noOutput)}
 	}
+	if blk.IsError && slices.ContainsFunc(content, func(c msg.Block) bool { return c.Type != msg.TypeText }) {
+		// A failed result may hold only text; what it shows is worth more than the flag.
+		blk.IsError, content = false, append([]msg.Block{msg.Text(failedText)}, content...)
+	}
 	blk.Content = content
 	if !b.asText() {
 		return append(dst, item{Block: blk, from: from})
@@ -138,7 +146,7 @@ func (b *builder) resultBlock(c msg.Block, from string) (msg.Block, bool) {
 	case msg.TypeImage, msg.TypeDocument:
 		return b.media(c, false, from), true
 	case "search_result":
-		return c, isObject(c.Raw)
+		return c, b.memo.object(c.Raw)
 	case "tool_reference":
 		var ref struct {
 			Name string `json:"tool_name"`

@@ -39,14 +39,16 @@ func (b *builder) collect(view []msg.Message) {
 // stands before, made-up answers that show an API error, and sub-agents' talk inside a main conversation.
 func (b *builder) skipped(view []msg.Message) []bool {
 	withdrawn, seen := map[string]bool{}, map[string]bool{}
-	main := false
+	main, known := false, false
 	for _, m := range view {
 		for _, id := range m.Withdraws {
 			if m.Kind == msg.KindTombstone {
 				withdrawn[id] = true
 			}
 		}
-		main = main || m.ForModel() && !m.Sidechain
+		if m.ForModel() && !known { // a sub-agent's own conversation begins with its own message
+			main, known = !m.Sidechain, true
+		}
 	}
 	skip := make([]bool, len(view))
 	for i, m := range view {

@@ -27,6 +27,9 @@ func requestOf(messages []provider.Message, bps []provider.Breakpoint) *provider
 	return req
 }
 
+// tinyPNG is an image of one pixel.
+const tinyPNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 func user(blocks ...msg.Block) msg.Message {
 	return msg.Message{Kind: msg.KindUser, Blocks: blocks}
 }

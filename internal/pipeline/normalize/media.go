@@ -1,7 +1,10 @@
 package normalize
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
+	"net/http"
 
 	"lathe/internal/msg"
 	"lathe/internal/price"
@@ -35,63 +38,98 @@ func (l Limits) withDefaults(m price.Info) Limits {
 	return l
 }
 
+// verdict is what is known of a source: the one to send, or why there is none.
+type verdict struct {
+	source *msg.Source
+	why    string
+}
+
 // media returns the image or document, or a text that says why it cannot be sent. It looks at this block only,
 // so what it decides never changes.
 func (b *builder) media(blk msg.Block, answer bool, from string) msg.Block {
-	why := ""
-	switch s := blk.Source; {
+	v := verdict{}
+	switch {
 	case b.Flatten:
-		why = "only text is sent"
+		v.why = "only text is sent"
 	case answer:
-		why = "answers hold none"
-	case s == nil:
-		why = "it has no source"
-	case s.Type == "base64" && s.Data == "" || s.Type == "text" && blank(s.Data) || s.Type == "url" && s.URL == "" || s.Type == "file" && s.FileID == "":
-		why = "it is empty"
-	case s.Type == "base64" || s.Type == "text":
-		why = b.refuseData(blk)
-	case s.Type != "url" && s.Type != "file":
-		why = "its source is unknown"
+		v.why = "answers hold none"
+	case blk.Source == nil:
+		v.why = "it has no source"
+	default:
+		v = b.judge(blk)
 	}
-	if why == "" {
-		blk.Raw = nil
-		return blk
+	if v.why == "" {
+		return msg.Block{Type: blk.Type, Source: v.source}
 	}
-	b.note(8, from, "replaced a %s by a text: %s", blk.Type, why)
+	b.note(8, from, "replaced a %s by a text: %s", blk.Type, v.why)
 	if blk.Type == msg.TypeImage {
-		return msg.Text(fmt.Sprintf(badImage, why))
+		return msg.Text(fmt.Sprintf(badImage, v.why))
 	}
-	return msg.Text(fmt.Sprintf(badDocument, why))
+	return msg.Text(fmt.Sprintf(badDocument, v.why))
 }
 
-func (b *builder) refuseData(blk msg.Block) string {
-	s := blk.Source
-	if blk.Type == msg.TypeDocument {
-		switch {
-		case s.Type == "base64" && s.MediaType != "application/pdf" || s.Type == "text" && s.MediaType != "text/plain":
-			return "its type is not supported"
-		case len(s.Data) > b.Limits.TotalBytes:
-			return "it is too large"
-		}
-		return ""
+// judge looks at a source once; decoding images on each pass would cost more than all the rest.
+func (b *builder) judge(blk msg.Block) verdict {
+	if v, ok := b.memo.sources[blk.Source]; ok {
+		return v
 	}
-	switch s.MediaType {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
+	v := verdict{source: blk.Source}
+	switch s := blk.Source; s.Type {
+	case "url":
+		if s.URL == "" {
+			v.why = "it is empty"
+		}
+	case "file":
+		if s.FileID == "" {
+			v.why = "it is empty"
+		}
+	case "text":
+		if blk.Type != msg.TypeDocument || s.MediaType != "text/plain" {
+			v.why = "its type is not supported"
+		} else if blank(s.Data) {
+			v.why = "it is empty"
+		}
+	case "base64":
+		v = b.judgeData(blk.Type, *s)
 	default:
-		return "its type is not supported"
+		v.why = "its source is unknown"
 	}
-	if s.Type != "base64" {
-		return "its source is unknown"
+	b.memo.sources[blk.Source] = v
+	return v
+}
+
+// judgeData decodes what is sent inline: one damaged image and the API takes the conversation no more.
+func (b *builder) judgeData(blockType string, s msg.Source) verdict {
+	most := b.Limits.MediaBytes
+	if blockType == msg.TypeDocument {
+		most = b.Limits.TotalBytes
 	}
-	if len(s.Data) > b.Limits.MediaBytes {
-		return "it is too large"
+	if len(s.Data) > most {
+		return verdict{why: "it is too large"}
 	}
-	if len(s.Data) > 64<<10 { // a smaller one cannot have that many pixels and be worth the look
-		if w, h, ok := token.ImageSize(s.Data); ok && max(w, h) > maxEdge {
-			return "it has too many pixels"
+	data, err := base64.StdEncoding.DecodeString(s.Data)
+	switch {
+	case err != nil:
+		return verdict{why: "its data is damaged"}
+	case len(data) == 0:
+		return verdict{why: "it is empty"}
+	case blockType == msg.TypeDocument:
+		if s.MediaType != "application/pdf" || !bytes.HasPrefix(data, []byte("%PDF-")) {
+			return verdict{why: "its type is not supported"}
 		}
+		return verdict{source: &s}
 	}
-	return ""
+	s.MediaType = http.DetectContentType(data) // names lie, and the API compares
+	w, h, ok := token.ImageSize(s.Data)
+	switch {
+	case s.MediaType != "image/png" && s.MediaType != "image/jpeg" && s.MediaType != "image/gif" && s.MediaType != "image/webp":
+		return verdict{why: "its type is not supported"}
+	case !ok:
+		return verdict{why: "its data is damaged"}
+	case max(w, h) > maxEdge:
+		return verdict{why: "it has too many pixels"}
+	}
+	return verdict{source: &s}
 }
 
 // unit is one image or document in the request.

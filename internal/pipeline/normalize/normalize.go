@@ -14,6 +14,7 @@ const (
 	fillerContinue  = "Continue from where you left off."
 	fillerStart     = "[The beginning of this conversation is missing.]"
 	noText          = "[No text in this answer.]"
+	failedText      = "[The call failed.]"
 	noOutput        = "(no output)"
 	lostResult      = "[Interrupted: no result of this call was recorded. It may have run in part or in full; check the state before repeating it.]"
 	goneImage       = "[An image that stood here was removed: the request holds too many or too much.]"
@@ -39,6 +40,31 @@ type Rules struct {
 
 	System, Static   int // number of system blocks, and of those before the boundary
 	NoCache, OneHour bool
+
+	memo *memo // what was found out in earlier passes; nil: nothing
+}
+
+// memo keeps what is costly to find out about content that never changes, by where it lies in memory.
+type memo struct {
+	sources map[*msg.Source]verdict
+	objects map[*byte]bool // whether raw JSON is an object
+}
+
+func newMemo() *memo {
+	return &memo{sources: map[*msg.Source]verdict{}, objects: map[*byte]bool{}}
+}
+
+// object reports whether raw is one JSON object.
+func (m *memo) object(raw []byte) bool {
+	if len(raw) == 0 {
+		return false
+	}
+	ok, known := m.objects[&raw[0]]
+	if !known {
+		ok = isObject(raw)
+		m.objects[&raw[0]] = ok
+	}
+	return ok
 }
 
 // Limits bound media.
@@ -92,6 +118,9 @@ type builder struct {
 func Normalize(view []msg.Message, r Rules) ([]provider.Message, []provider.Breakpoint, []Change) {
 	b := &builder{Rules: r, used: map[string]bool{}, server: map[string]*group{}, tools: map[string]bool{}}
 	b.Limits = b.Limits.withDefaults(r.Model)
+	if b.memo == nil {
+		b.memo = newMemo()
+	}
 	for _, name := range r.Tools {
 		b.tools[name] = true
 	}

@@ -76,15 +76,18 @@ func TestNormalize(t *testing.T) {
 			answer("b", msg.Text("whole")), user(msg.Text("ok")),
 		}, []string{"U | go", "A | whole", "U | ok"}},
 		{"blocks that do not belong", []msg.Message{
-			user(msg.Text("go"), thinking("x", "s"), use("5")), answer("a", msg.Text("x"), result("5", "y"), msg.Image("image/png", "aa")), user(raw(`{"type":"hologram","x":1}`), msg.Text("z")),
+			user(msg.Text("go"), thinking("x", "s"), use("5")), answer("a", msg.Text("x"), result("5", "y"), msg.Image("image/png", tinyPNG)), user(raw(`{"type":"hologram","x":1}`), msg.Text("z")),
 		}, []string{"U | go", "A | x | [An image that stood here cannot be sent: answers hold none.]", "U | z"}},
 		{"references to tools that are gone", []msg.Message{
 			user(msg.Text("go")), answer("a", use("1")), user(msg.ToolResult("1", false,
 				raw(`{"type":"tool_reference","tool_name":"Read"}`), raw(`{"type":"tool_reference","tool_name":"Gone"}`))),
 		}, []string{"U | go", "A | use 1" + bash, "U | result 1 tool_reference"}},
 		{"bad media", []msg.Message{
-			user(msg.Image("image/bmp", "aa"), msg.Image("image/png", ""), msg.Block{Type: msg.TypeDocument}, msg.Image("image/png", "aa")),
-		}, []string{"U | [An image that stood here cannot be sent: its type is not supported.] | [An image that stood here cannot be sent: it is empty.] | [A document that stood here cannot be sent: it has no source.] | image"}},
+			user(msg.Image("image/bmp", "Qk1hYWFh"), msg.Image("image/png", ""), msg.Block{Type: msg.TypeDocument}, msg.Image("image/png", "a?"), msg.Image("image/jpeg", tinyPNG)),
+		}, []string{"U | [An image that stood here cannot be sent: its type is not supported.] | [An image that stood here cannot be sent: it is empty.] | [A document that stood here cannot be sent: it has no source.] | [An image that stood here cannot be sent: its data is damaged.] | image"}},
+		{"a failed result with an image", []msg.Message{
+			user(msg.Text("go")), answer("a", use("1")), user(msg.ToolResult("1", true, msg.Text("no"), msg.Image("image/png", tinyPNG))),
+		}, []string{"U | go", "A | use 1" + bash, "U | result 1 [The call failed.] no image"}},
 		{"summary", []msg.Message{{Kind: msg.KindSummary, Blocks: []msg.Block{msg.Text("sum")}}, attachment("mem"), user(msg.Text("go"))}, []string{"U | sum | mem | go"}},
 		{"a paused answer ends the request", []msg.Message{user(msg.Text("go")), paused("a", search)}, []string{"U | go", "A | server_tool_use"}},
 		{"and goes on in the next", []msg.Message{user(msg.Text("go")), paused("a", search), answer("b", found, msg.Text("x")), user(msg.Text("ok"))}, []string{
@@ -149,7 +152,7 @@ func TestMediaSteps(t *testing.T) {
 	edits := 0
 	for i := range 20 {
 		id := string(rune('a' + i))
-		view = append(view, user(msg.Text("look "+id), msg.Image("image/png", "aa")))
+		view = append(view, user(msg.Text("look "+id), msg.Image("image/png", tinyPNG)))
 		out, bps, _ := Normalize(view, r)
 		if err := Check(requestOf(out, bps)); err != nil {
 			t.Fatal(err)

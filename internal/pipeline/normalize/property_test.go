@@ -35,7 +35,7 @@ func anyBlock(depth int) *rapid.Generator[msg.Block] {
 			}
 			return b
 		case 8:
-			return msg.Image(rapid.SampledFrom([]string{"image/png", "image/bmp", ""}).Draw(t, "media"), rapid.SampledFrom([]string{"", "aaaa"}).Draw(t, "data"))
+			return msg.Image(rapid.SampledFrom([]string{"image/png", "image/bmp", ""}).Draw(t, "media"), rapid.SampledFrom([]string{"", "aaaa", tinyPNG}).Draw(t, "data"))
 		case 9:
 			return msg.Block{Type: msg.TypeDocument, Source: rapid.SampledFrom([]*msg.Source{
 				nil, {Type: "text", MediaType: "text/plain", Data: "x"}, {Type: "url", URL: "u"}, {Type: "odd"}, {Type: "base64", MediaType: "application/pdf", Data: "x"},

@@ -3,6 +3,7 @@ package normalize
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
@@ -48,6 +49,8 @@ type Config struct {
 	Limits           Limits
 	Betas            []string
 	Extra            map[string]json.RawMessage
+
+	memo *memo
 }
 
 // Deps is what the stage needs from the session. A nil function means no.
@@ -63,8 +66,9 @@ type Deps struct {
 	Foreign func(m msg.Message) bool
 }
 
-// New returns the stage. It reads the turn's view, system prompt, tools, model and effort, and writes Request.
+// New returns the stage for one session. It reads the turn's view, system prompt, tools, model and effort, and writes Request.
 func New(d Deps, cfg Config) func(ctx context.Context, t *turn.Turn) error {
+	cfg.memo = newMemo()
 	return func(_ context.Context, t *turn.Turn) error {
 		req, changes := build(d, cfg, t, false)
 		for _, c := range changes {
@@ -87,17 +91,30 @@ func build(d Deps, cfg Config, t *turn.Turn, flatten bool) (*provider.Request, [
 	r := Rules{
 		Model: info, Limits: cfg.Limits, Foreign: d.Foreign, Flatten: flatten,
 		DropThinking: d.DropThinking != nil && d.DropThinking(),
-		System:       len(t.System), Static: t.Static, NoCache: cfg.NoCache, OneHour: cfg.OneHour,
+		System:       len(t.System), Static: t.Static, NoCache: cfg.NoCache, OneHour: cfg.OneHour, memo: cfg.memo,
 	}
 	for _, def := range t.Tools {
 		r.Tools = append(r.Tools, def.Name)
 	}
-	req := &provider.Request{
-		Model: t.Model, System: t.System, Tools: t.Tools, SessionID: t.Session,
-		MaxTokens: cfg.maxTokens(info), Betas: cfg.betas(info), Extra: cfg.Extra,
-	}
+	req := &provider.Request{System: t.System, Tools: t.Tools, SessionID: t.Session, Extra: cfg.Extra}
+	d.parameters(cfg, t, req, t.Model)
+	var changes []Change
+	req.Messages, req.Breakpoints, changes = Normalize(t.View, r)
+	return req, changes
+}
+
+// Retarget returns a function that changes a request to another model, for the model stage's fall-back: what the
+// model takes differs, the conversation stays what it is.
+func Retarget(d Deps, cfg Config) func(t *turn.Turn, req *provider.Request, model string) {
+	return func(t *turn.Turn, req *provider.Request, model string) { d.parameters(cfg, t, req, model) }
+}
+
+// parameters sets what depends on the model.
+func (d Deps) parameters(cfg Config, t *turn.Turn, req *provider.Request, model string) {
+	info := d.Info(model)
+	req.Model, req.MaxTokens, req.Betas = model, cfg.maxTokens(info), cfg.Betas
 	if d.ID != nil {
-		req.Model = d.ID(t.Model)
+		req.Model = d.ID(model)
 	}
 	effort := cfg.Effort
 	if t.Effort != "" {
@@ -112,11 +129,8 @@ func build(d Deps, cfg Config, t *turn.Turn, flatten bool) (*provider.Request, [
 		req.Thinking.OnMismatch = "drop_block"
 	}
 	if req.Thinking.Type == "enabled" && info.Thinking.Interleave && !cfg.NoInterleave {
-		req.Betas = append(req.Betas, "interleaved-thinking-2025-05-14")
+		req.Betas = append(slices.Clone(cfg.Betas), "interleaved-thinking-2025-05-14")
 	}
-	var changes []Change
-	req.Messages, req.Breakpoints, changes = Normalize(t.View, r)
-	return req, changes
 }
 
 func (c Config) maxTokens(m price.Info) int {
@@ -125,14 +139,6 @@ func (c Config) maxTokens(m price.Info) int {
 		n = DefaultMaxTokens
 	}
 	return min(n, m.MaxOutput)
-}
-
-func (c Config) betas(m price.Info) []string {
-	out := append([]string(nil), c.Betas...)
-	if m.Long {
-		out = append(out, "context-1m-2025-08-07")
-	}
-	return out
 }
 
 // thinking picks the parameter that the model takes; sending a kind that it does not take is an error there.
