@@ -132,8 +132,10 @@ func TestLeavingInterrupts(t *testing.T) {
 			cause = context.Cause(ctx)
 			return cause
 		}})
-		for range s.Submit(context.Background(), event.Prompt{}) {
-			break
+		for env := range s.Submit(context.Background(), event.Prompt{}) {
+			if _, ok := env.Event.(event.TurnStarted); ok {
+				break
+			}
 		}
 		if !errors.Is(cause, turn.Interrupted) {
 			t.Errorf("cause = %v", cause)
