@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/provider"
 	"lathe/internal/provider/anthropic"
+	"lathe/internal/turn"
 )
 
 // bodyClient is the real client, answered with a body instead of a network.
@@ -154,7 +156,7 @@ func TestRecordedStreams(t *testing.T) {
 				"whole": func() io.Reader { return strings.NewReader(string(data)) },
 				"parts": func() io.Reader { return &parts{data: data, rng: rng} },
 			}
-			if len(data) < 40<<10 || !testing.Short() {
+			if len(data) < 12<<10 {
 				readers["bytes"] = func() io.Reader { return iotest.OneByteReader(strings.NewReader(string(data))) }
 			}
 			for kind, r := range readers {
@@ -188,6 +190,30 @@ func TestRecordedStreamEverySplit(t *testing.T) {
 		if diff := cmp.Diff(want, g); diff != "" {
 			t.Fatalf("split at %d (-want +got):\n%s", cut, diff)
 		}
+	}
+}
+
+// Each recorded stream through the whole stage: whatever it is, what stays on disk can be sent back.
+func TestRecordedStreamsThroughStage(t *testing.T) {
+	for name, file := range corpus(t) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.deps.Provider = bodyClient(t, func() io.Reader { return strings.NewReader(string(data)) })
+			w.conf = Config{MaxRetries: -1}
+			err := w.run(t.Context())
+			var stop *turn.Stop
+			if err != nil && !errors.As(err, &stop) {
+				t.Errorf("error %v", err)
+			}
+			if err == nil && w.t.Reply == nil {
+				t.Error("neither a reply nor an end")
+			}
+			w.checkDisk(t)
+		})
 	}
 }
 
