@@ -150,9 +150,29 @@ func (s *shellCall) usagePaths(c *shell.Command, u *usage, at []string) (why str
 			return why
 		}
 	}
+	if why = s.landings(c, u, at); why != "" {
+		return why
+	}
 	if u.deep && len(u.reads) == 0 {
 		for _, dir := range at {
 			if why = s.deep(dir, u); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// landings judges the names under which copied and moved files arrive.
+func (s *shellCall) landings(c *shell.Command, u *usage, at []string) (why string) {
+	for _, src := range u.lands {
+		list, why := s.paths(src.word, at, len(c.Moves) == 0)
+		if why != "" {
+			return why
+		}
+		for _, name := range list {
+			o := operand{word: appended(u.into, "/"+lastSegment(name))}
+			if why := s.mayTouch(c, o, at, true, u); why != "" {
 				return why
 			}
 		}
@@ -276,6 +296,12 @@ func (s *shellCall) pathsAgainst(c *shell.Command, l layer, at []string) {
 	}
 	for _, o := range u.writes {
 		s.operandAgainst(c, o, at, true, true)
+	}
+	for _, src := range u.lands {
+		list, _ := s.paths(src.word, at, len(c.Moves) == 0) // unknown names are not covered anyway
+		for _, name := range list {
+			s.operandAgainst(c, operand{word: appended(u.into, "/"+lastSegment(name))}, at, true, true)
+		}
 	}
 }
 

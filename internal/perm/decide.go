@@ -52,7 +52,7 @@ func (e *Env) inMode(d Decision) Decision {
 		d.Verdict, d.Suggest = Deny, nil
 		d.Reason += "; the mode dontAsk denies what would be asked"
 	case ModeAuto:
-		if d.Source.Kind != "rule" && d.Source.Kind != "critical" && d.Source.Kind != "tool" {
+		if d.Source.Kind != "rule" && d.Source.Kind != "critical" && d.Source.Kind != "tool" && d.Source.Kind != "unsure" {
 			d.Source.Kind = "classifier"
 		}
 	}

@@ -140,19 +140,17 @@ func checkCopy(moves bool) func(a *args, u *usage) {
 			u.writes = append(u.writes, operand{word: sources[len(sources)-1]})
 			sources = sources[:len(sources)-1]
 		}
-		into := u.writes[0].word
+		u.into = u.writes[0].word
 		for _, src := range sources {
 			u.reads = append(u.reads, operand{word: src})
+			u.lands = append(u.lands, operand{word: src})
 			if moves {
 				u.writes = append(u.writes, operand{word: src})
 			}
 			name, literal := src.Literal()
-			last := lastSegment(name)
+			last := name[strings.LastIndexByte(name, '/')+1:]
 			if literal && (last == "." || last == ".." || last == "") && !moves {
 				u.edits = false // the content lands in the directory under names that are not seen
-			}
-			if literal && last != "" {
-				u.writes = append(u.writes, operand{word: appended(into, "/"+last)})
 			}
 		}
 	}

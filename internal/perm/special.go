@@ -116,6 +116,11 @@ func checkLsof(a *args, u *usage) {
 		switch {
 		case w == "-c" || w == "-p" || w == "-u" || w == "-g" || w == "-d":
 			i++
+		case w == "-i" && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-"):
+			i++
+			if !lsofAddress().MatchString(words[i]) {
+				u.no("its address may be looked up in the network")
+			}
 		case strings.HasPrefix(w, "-i"):
 			if !lsofAddress().MatchString(w[2:]) {
 				u.no("its address may be looked up in the network")
@@ -129,7 +134,6 @@ func checkLsof(a *args, u *usage) {
 			if strings.Trim(w[1:], "abnPltUOwRV") != "" {
 				u.no("the flag " + w + " is not known to only read")
 			}
-		case i > 0 && words[i-1] == "-i" && lsofAddress().MatchString(w):
 		default:
 			u.reads = append(u.reads, operand{word: a.operands[i], list: true})
 		}

@@ -9,6 +9,8 @@ import (
 
 // usage is what a program's words say about files, and whether all of them are known to be harmless.
 type usage struct {
+	lands         []operand // sources that arrive below into under their own names
+	into          shell.Word
 	reads, writes []operand
 	why           string      // why it is not known to only read
 	deep          bool        // it reads the content of everything below its operands
