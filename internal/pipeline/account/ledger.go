@@ -99,6 +99,9 @@ func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
 	}
 	l.totals = t
 	from := 0
+	if t.Last != "" {
+		from = len(messages) // not found: another branch, or behind a compaction; the record covers more than this
+	}
 	for i, m := range messages {
 		if t.Last != "" && m.APIID == t.Last {
 			from = i + 1
