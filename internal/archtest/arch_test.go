@@ -36,6 +36,10 @@ var within = map[string][]string{
 	"sys":    {"msg"},
 	"search": {"file"},
 	"tool":   {},
+
+	// Mechanisms that several providers share: reading events, and the Messages API's format.
+	"provider/anthropic": {"provider/sse", "provider/wire"},
+	"provider/replay":    {"provider/sse", "provider/wire"},
 }
 
 const module = "lathe/internal/"
