@@ -54,7 +54,7 @@ func demoCommand(args []string, st Streams) error {
 		return err
 	}
 	fmt.Fprintf(st.Out, demoHead, dir, demo.Prompt)
-	r, err := newRun(demoOptions(base), st)
+	r, err := newRun(demoOptions(base), Streams{In: st.In, Out: st.Out, Err: st.Out}) // one stream, so that the order is kept
 	if err != nil {
 		return err
 	}
