@@ -15,7 +15,14 @@ import (
 func plainDecode(data []byte) (Block, error) {
 	var w wire
 	if err := json.Unmarshal(data, &w); err != nil {
-		return Block{}, err
+		var other struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(data, &other) != nil || other.Type == "" || modelled[other.Type] != nil {
+			return Block{}, err
+		}
+		b := Block{Type: other.Type}
+		return b, b.keepUnknown(data)
 	}
 	if w.Type == "" {
 		return Block{}, errors.New("no type")
@@ -84,6 +91,7 @@ var blockSeeds = []string{
 	`{"type":"document","source":{"type":"url","url":"https://example.com"},"title":"t"}`, `{"type":"image","source":{}}`,
 	`{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`,
 	` { "type" : "text" , "text" : "spaced" } `, `{"type":"text","text":"` + "\xff\xc3" + `"}`, `{"type":"text","text":"\x"}`,
+	`{"type":"search_result","source":"text","content":[]}`, `{"tYpe":"tool_result","Content":[{"tYpe":"0","sourCe":0}]}`,
 	`{}`, `null`, `[]`, `{"type":1}`, `{"type":"text","text":"a"} x`, `{"type":"text","text":01}`, "{\"type\":\"text\",\"text\":\"a\x01\"}",
 }
 
