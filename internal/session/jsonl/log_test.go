@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -99,9 +100,9 @@ func TestProjectName(t *testing.T) {
 		"/home/user/my.project_x": "-home-user-my-project-x",
 		"/tmp/é😀":                 "-tmp----",
 		`C:\a b`:                  "C--a-b",
-		long:                      "-home-user-" + strings.Repeat("a", 189) + "-a6nt8s",
+		long:                      "-home-user-" + strings.Repeat("a", 189) + "-f2vpct",
 	} {
-		if got := ProjectName(in); got != want && !(in == long && strings.HasPrefix(got, want[:201]) && len(got) > 201) {
+		if got := ProjectName(in); got != want {
 			t.Errorf("%q gives %q, want %q", in, got, want)
 		}
 	}
@@ -302,7 +303,7 @@ func TestBrokenRawJSON(t *testing.T) {
 	}
 }
 
-const writers, perWriter = 4, 60
+const writers, perWriter = 3, 60
 
 // TestWriterProcess is the body of the processes that TestManyProcesses starts.
 func TestWriterProcess(t *testing.T) {
@@ -330,28 +331,24 @@ func TestManyProcesses(t *testing.T) {
 	exe, err := os.Executable()
 	must(t, err)
 	var cmds []*exec.Cmd
+	var gates []io.WriteCloser
 	for i := range writers {
 		cmd := exec.Command(exe, "-test.run", "^TestWriterProcess$")
 		cmd.Env = append(os.Environ(), "JSONL_WRITER_PATH="+path, fmt.Sprintf("JSONL_WRITER_NAME=w%d", i))
-		in, err := cmd.StdinPipe()
+		gate, err := cmd.StdinPipe()
 		must(t, err)
 		must(t, cmd.Start())
-		defer in.Close()
-		defer func() { _, _ = in.Write([]byte("\n")) }()
-		cmds = append(cmds, cmd)
-		if i == writers-1 {
-			break
-		}
-		_, _ = in.Write([]byte("\n"))
+		cmds, gates = append(cmds, cmd), append(gates, gate)
 	}
-	must(t, cmds[writers-1].Process.Kill()) // this one never begins
-	_ = cmds[writers-1].Wait()
-	for _, c := range cmds[:writers-1] {
+	for _, g := range gates {
+		must(t, g.Close())
+	}
+	for _, c := range cmds {
 		must(t, c.Wait())
 	}
 	f, err := readFile(path)
 	must(t, err)
-	if want := 1 + (writers-1)*perWriter*2; f.bad+f.odd > 0 || len(f.lines) != want {
+	if want := 1 + writers*perWriter*2; f.bad+f.odd > 0 || len(f.lines) != want {
 		t.Fatalf("%d records, want %d; %d bad", len(f.lines), want, f.bad)
 	}
 	state, err := Read(path, "")
