@@ -2,6 +2,9 @@ package jsonl
 
 import (
 	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
 
 	"lathe/internal/msg"
 )
@@ -56,10 +59,19 @@ func (b *branch) decode(first int) {
 	parallel((n+batch-1)/batch, func(k int) {
 		for i := k * batch; i < min((k+1)*batch, n); i++ {
 			if l := &b.t.recs[first+i]; b.live[first+i] != beside || !l.has(flagCopy) {
-				b.msgs[first+i] = decodeMessage(l)
+				b.msgs[first+i] = identified(decodeMessage(l), l, first+i)
 			}
 		}
 	})
+}
+
+// identified gives a message without an id one; hand-made and very old records have none. The same file gives
+// the same ids.
+func identified(m *msg.Message, l *line, i int) *msg.Message {
+	if m != nil && m.ID == "" {
+		m.ID = uuid.NewSHA1(uuid.Nil, append(strconv.AppendInt(nil, int64(i), 10), l.all...)).String()
+	}
+	return m
 }
 
 // join notes what the record i, now part of the branch, asks and answers.
@@ -145,6 +157,11 @@ func hasResult(m *msg.Message) bool {
 }
 
 func (b *branch) addTombstones() {
+	some := false
+	b.beside(func(_ int, m *msg.Message) { some = some || m.Kind == msg.KindTombstone })
+	if !some {
+		return
+	}
 	uuids := map[string]bool{}
 	for i, how := range b.live {
 		if how != beside {

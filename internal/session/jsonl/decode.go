@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lathe/internal/msg"
 )
 
@@ -23,9 +21,6 @@ func decodeMessage(l *line) *msg.Message {
 		Meta:            l.has(flagMeta),
 		TranscriptOnly:  l.has(flagTranscript),
 		Sidechain:       l.has(flagSidechain),
-	}
-	if m.ID == "" { // very old records have none; the same file gives the same ids
-		m.ID = uuid.NewSHA1(uuid.Nil, l.all).String()
 	}
 	if out := l.get(l.toolOutput); len(out) > 0 {
 		m.ToolOutput = bytes.Clone(out)

@@ -176,7 +176,7 @@ func checkPairs(t *testing.T, f *file, all []msg.Message, want facts) {
 	tr := newTree(f.lines)
 	inFile, answered := map[string]bool{}, map[string]bool{}
 	for i := range tr.recs {
-		m := decodeMessage(&tr.recs[i])
+		m := identified(decodeMessage(&tr.recs[i]), &tr.recs[i], i)
 		if m == nil {
 			continue
 		}
