@@ -21,6 +21,21 @@ func (s *shellCall) cover(c *shell.Command, layers []layer, at []string) {
 		}
 	}
 	s.add(c.Text, f)
+	for _, l := range layers {
+		if name, _ := l.words[0].Literal(); path.Base(name) == "tee" {
+			s.teeFiles(c, l, at)
+		}
+	}
+}
+
+// teeFiles judges the files that tee writes like those of a redirection: a rule for the command does not cover them.
+func (s *shellCall) teeFiles(c *shell.Command, l layer, at []string) {
+	for _, o := range allOperands(l.words, true).writes {
+		if name, ok := o.word.Literal(); ok && name == "/dev/null" {
+			continue
+		}
+		s.redirect(c, shell.Redir{Text: "tee " + o.word.Text, Target: o.word}, at, true, true)
+	}
 }
 
 func (s *shellCall) coverage(c *shell.Command, layers []layer, at []string) finding {
@@ -281,6 +296,11 @@ func (s *shellCall) pathsAgainst(c *shell.Command, l layer, at []string) {
 	if !literal {
 		return
 	}
+	if base := path.Base(name); (base == "git" || base == "docker") && s.restrictsPaths() {
+		for _, o := range allOperands(l.words, false).reads {
+			s.operandAgainst(c, o, at, false, false)
+		}
+	}
 	p := programs()[path.Base(name)]
 	var u usage
 	switch {
@@ -324,7 +344,9 @@ func writesOperands(name string) bool {
 func allOperands(words []shell.Word, write bool) (u usage) {
 	for _, w := range words[1:] {
 		text, literal := w.Literal()
-		if literal && strings.HasPrefix(text, "-") {
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			w = shell.Plain(file)
+		} else if literal && strings.HasPrefix(text, "-") {
 			_, value, ok := strings.Cut(text, "=")
 			if !ok {
 				continue
@@ -349,7 +371,11 @@ func (s *shellCall) operandAgainst(c *shell.Command, o operand, at []string, wri
 	}
 	list, why := s.paths(o.word, at, len(c.Moves) == 0)
 	if why != "" {
-		return // what is not known is not covered by a default; a rule for the command decides
+		if sure && s.restrictsPaths() && !onlyProcIn(o.word) {
+			s.out.unsure = append(s.out.unsure, because(Ask, "unsure",
+				"the path "+o.word.Text+" cannot be compared with the rules for paths: "+why))
+		}
+		return // else it is covered by no default, and a rule for the command decides
 	}
 	for _, name := range list {
 		t := s.env.locate(name, "/")
@@ -411,6 +437,9 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 	}
 	if why != "" {
 		f = because(Ask, "path", "the file of "+r.Text+" cannot be told: "+why)
+		if len(list) == 0 && s.restrictsPaths() {
+			s.out.unsure = append(s.out.unsure, f)
+		}
 	}
 	for _, name := range list {
 		t := s.env.locate(name, "/")

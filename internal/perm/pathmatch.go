@@ -72,8 +72,8 @@ func (p *pathPattern) segments(rest string, effect Verdict, relative bool) (why 
 		return ""
 	}
 	texts := strings.Split(rest, "/")
-	if len(texts) > 1 && texts[len(texts)-1] == "**" && restricts {
-		// The directory itself is restricted like what it holds.
+	if len(texts) > 1 && texts[len(texts)-1] == "**" {
+		// The directory itself is covered like what it holds.
 		texts, dir = texts[:len(texts)-1], true
 	}
 	for _, t := range texts {

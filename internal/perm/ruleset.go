@@ -121,7 +121,10 @@ func (s *Ruleset) add(r Rule) (why string) {
 		return why
 	}
 	if strings.HasPrefix(p.tool, "mcp__") || r.Effect != Allow && !known(p.tool) {
-		return s.addParam(p, r)
+		if problem := s.addParam(p, r); problem != "" {
+			return problem
+		}
+		return why
 	}
 	switch i := info(p.tool); {
 	case s.isParam(p, i):

@@ -95,7 +95,6 @@ func (a *analyser) redir(r *syntax.Redirect) Redir {
 	case syntax.Hdoc, syntax.DashHdoc:
 		out.Kind = RedirText
 		if r.Hdoc != nil {
-			a.nested(r.Hdoc)
 			out.Target = Word{Pieces: a.hdocPieces(r)}
 		}
 		return out
@@ -137,6 +136,7 @@ func (a *analyser) hdocPieces(r *syntax.Redirect) []Piece {
 			}
 		}
 	}
+	a.nested(r.Hdoc)
 	return a.quoted(nil, r.Hdoc.Parts)
 }
 
