@@ -3,6 +3,7 @@ package memory
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,8 +44,17 @@ func NewLoader(p Places) *Loader {
 	return &Loader{Places: p, seen: map[string]bool{}, texts: map[[32]byte]bool{}}
 }
 
-// AtStart returns the files that count from the first prompt on, the most general first.
+// AtStart returns the files that count from the first prompt on, the most general first. Each call reads them anew.
 func (l *Loader) AtStart() []File {
+	fresh := NewLoader(l.Places)
+	out := fresh.atStart()
+	maps.Copy(l.seen, fresh.seen)
+	maps.Copy(l.texts, fresh.texts)
+	l.Notices = append(l.Notices, fresh.Notices...)
+	return out
+}
+
+func (l *Loader) atStart() []File {
 	var out []File
 	if l.User {
 		for _, dir := range []string{l.Config, l.State} {

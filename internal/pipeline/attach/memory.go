@@ -2,56 +2,82 @@ package attach
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"lathe/internal/memory"
+	"lathe/internal/msg"
 	"lathe/internal/turn"
 )
 
-// Memory attaches instruction files: those that count from the start with the first prompt, those of deeper
-// directories when a file below them is first touched. notice is told of files that were left out.
+const (
+	memoryName  = "memory"
+	memoryStart = "start " // begins the keys of the files that count from the start
+)
+
+// Memory attaches instruction files: those that count from the start with the first prompt, and again at the
+// start of a turn after they changed; those of deeper directories when a file below them is first touched. What
+// was attached stays as it is, so that the prefix does too. notice is told of files that were left out.
 func Memory(l *memory.Loader, touched func() []string, notice func(string)) Source {
-	const name = "memory"
 	return Source{
-		Name: name, Budget: 1 << 20,
-		When: func(t *turn.Turn, seen Seen) bool { return !seen.Any(name) || len(touched()) > 0 },
-		Collect: func(_ context.Context, _ *turn.Turn, seen Seen) ([]Item, error) {
-			var files []memory.File
-			if !seen.Any(name) {
-				files = l.AtStart()
+		Name: memoryName, Budget: 1 << 20,
+		When: func(t *turn.Turn, _ Seen) bool { return t.Step <= 1 || len(touched()) > 0 },
+		Collect: func(_ context.Context, t *turn.Turn, _ Seen) ([]Item, error) {
+			var out []Item
+			if t.Step <= 1 {
+				out = memoryAtStart(l.AtStart(), t.Messages)
 			}
 			for _, path := range touched() {
-				files = append(files, l.Below(path)...)
+				for _, f := range l.Below(path) {
+					out = append(out, Item{Key: f.Path, Text: fileText(f)})
+				}
 			}
 			for _, n := range l.Notices {
 				notice(n)
 			}
 			l.Notices = nil
-			return memoryItems(files, seen.Any(name)), nil
+			return out, nil
 		},
 	}
 }
 
-// memoryItems joins the files of the start into one item, so that it is one block at the front; later files
-// come one by one. Where there are none, an empty start is remembered by the date source alone.
-func memoryItems(files []memory.File, later bool) []Item {
-	if len(files) == 0 {
-		return nil
-	}
-	if later {
-		var out []Item
-		for _, f := range files {
-			out = append(out, Item{Key: f.Path, Text: fileText(f)})
-		}
-		return out
-	}
+// memoryAtStart joins the files into one item, so that it is one block at the front; nothing when the model has
+// been told of just these.
+func memoryAtStart(files []memory.File, before []msg.Message) []Item {
 	var b strings.Builder
-	b.WriteString("Instructions of the user and the project. Follow them; where they disagree, the later one counts.\n")
 	for _, f := range files {
 		b.WriteString("\n" + fileText(f) + "\n")
 	}
-	return []Item{{Key: "start", Text: b.String()}}
+	times, last := toldAtStart(before)
+	sum := sha256.Sum256([]byte(b.String()))
+	hash := hex.EncodeToString(sum[:8])
+	switch {
+	case last == hash || len(files) == 0 && times == 0:
+		return nil
+	case times == 0:
+		return []Item{{Key: memoryStart + hash, Text: "Instructions of the user and the project. Follow them; where they disagree, the later one counts.\n" + b.String()}}
+	}
+	text := "The instructions of the user and the project have changed. From now on these count, and not those from before:\n" + b.String()
+	if len(files) == 0 {
+		text = "The files with instructions of the user and the project are gone: their instructions no longer count."
+	}
+	return []Item{{Key: fmt.Sprintf("%s%d %s", memoryStart, times, hash), Text: text}}
+}
+
+// toldAtStart counts how often the files of the start were attached since the last compaction, and returns the hash of the last time.
+func toldAtStart(messages []msg.Message) (times int, hash string) {
+	for _, m := range messages {
+		if m.Kind == msg.KindSystem && m.Subtype == msg.SubCompactBoundary {
+			times, hash = 0, ""
+		}
+		if m.Kind == msg.KindAttachment && m.Source == memoryName && strings.HasPrefix(m.Key, memoryStart) {
+			times++
+			hash = m.Key[strings.LastIndexByte(m.Key, ' ')+1:]
+		}
+	}
+	return times, hash
 }
 
 func fileText(f memory.File) string {
