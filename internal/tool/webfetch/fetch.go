@@ -61,7 +61,7 @@ func (t *Tool) fetch(ctx context.Context, u *url.URL) (page, error) {
 		body = body[:maxBody]
 	}
 	p.size = len(body)
-	p.text, err = pageText(body, resp.Header.Get("Content-Type"), resp.Request.URL.Scheme+"://"+resp.Request.URL.Host)
+	p.text, err = pageText(ctx, body, resp.Header.Get("Content-Type"), resp.Request.URL.Scheme+"://"+resp.Request.URL.Host)
 	return p, err
 }
 

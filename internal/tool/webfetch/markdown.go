@@ -2,10 +2,13 @@ package webfetch
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
@@ -16,8 +19,30 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// maxHTML is how much of a page is turned into Markdown; it bounds the time that this takes.
-const maxHTML = 4 << 20
+// How much of a page is turned into Markdown. The converter is slow on some pages, in the square of their size, and
+// cannot be stopped; these limits keep it under a second or two on any.
+const (
+	maxHTML  = 4 << 20 // bytes that are parsed
+	maxNodes = 50_000  // elements and texts that are converted, without scripts and the like
+	maxChars = 1 << 20 // bytes of their text
+	maxParse = 2 * time.Second
+)
+
+// timedReader ends a page early when reading it takes too long: the parser, too, is slow on pages made for that.
+type timedReader struct {
+	ctx   context.Context
+	r     io.Reader
+	until time.Time
+	cut   bool
+}
+
+func (t *timedReader) Read(b []byte) (int, error) {
+	if t.ctx.Err() != nil || time.Now().After(t.until) {
+		t.cut = true
+		return 0, io.EOF
+	}
+	return t.r.Read(b)
+}
 
 // errNotText says that a body is nothing that a model can read.
 type errNotText struct{ kind string }
@@ -27,14 +52,14 @@ func (e errNotText) Error() string {
 }
 
 // pageText turns a body into Markdown or plain text. base is where relative links start from.
-func pageText(body []byte, contentType, base string) (string, error) {
+func pageText(ctx context.Context, body []byte, contentType, base string) (string, error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil || kind == "" {
 		kind, params, _ = mime.ParseMediaType(http.DetectContentType(body))
 	}
 	switch {
 	case kind == "text/html" || kind == "application/xhtml+xml":
-		return htmlText(decode(body, params["charset"]), base)
+		return htmlText(ctx, decode(body, params["charset"]), base)
 	case isText(kind):
 		return decode(body, params["charset"]), nil
 	}
@@ -100,7 +125,7 @@ func fromLatin(b []byte) string {
 }
 
 // htmlText converts a page. A fault of the converter becomes an error: its input is whatever a server sends.
-func htmlText(page, baseURL string) (text string, err error) {
+func htmlText(ctx context.Context, page, baseURL string) (text string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("turning the page into text: %v", p)
@@ -110,15 +135,18 @@ func htmlText(page, baseURL string) (text string, err error) {
 	if cut {
 		page = strings.ToValidUTF8(page[:maxHTML], "")
 	}
-	doc, err := html.Parse(strings.NewReader(page))
+	r := &timedReader{ctx: ctx, r: strings.NewReader(page), until: time.Now().Add(maxParse)}
+	doc, err := html.Parse(r)
+	cut = cut || r.cut
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if err != nil {
 		return "", fmt.Errorf("reading the page: %w", err)
 	}
 	title := titleOf(doc)
-	conv := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
-	for _, tag := range []string{"svg", "canvas", "template", "dialog", "button", "select"} {
-		conv.Register.TagType(tag, converter.TagTypeRemove, converter.PriorityStandard)
-	}
+	cut = prune(doc) || cut
+	conv := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
 	md, err := conv.ConvertNode(doc, converter.WithDomain(baseURL))
 	if err != nil {
 		return "", fmt.Errorf("turning the page into text: %w", err)
@@ -128,9 +156,61 @@ func htmlText(page, baseURL string) (text string, err error) {
 		text = strings.TrimSpace("Title: " + title + "\n\n" + text)
 	}
 	if cut {
-		text += fmt.Sprintf("\n\n[The page is longer than %d MB; the rest was left out.]", maxHTML>>20)
+		text += "\n\n[The page is very large; the rest of it was left out.]"
 	}
 	return text, nil
+}
+
+// prune removes what is not text of the page, and all that goes beyond the limits; cut says that there was some.
+func prune(doc *html.Node) (cut bool) {
+	nodes, chars := 0, 0
+	for n := doc; n != nil; {
+		next := following(n, true)
+		drop := n.Type == html.CommentNode || n.Type == html.ElementNode && notText(n.DataAtom)
+		if !drop {
+			nodes++
+			if n.Type == html.TextNode {
+				if room := max(0, maxChars-chars); len(n.Data) > room {
+					n.Data, cut = strings.ToValidUTF8(n.Data[:room], ""), true
+				}
+				chars += len(n.Data)
+			}
+			for _, a := range n.Attr {
+				chars += len(a.Val)
+			}
+			if nodes > maxNodes || chars > maxChars {
+				drop, cut = true, true
+			}
+		}
+		if drop && n.Parent != nil {
+			next = following(n, false)
+			n.Parent.RemoveChild(n)
+		}
+		n = next
+	}
+	return cut
+}
+
+// following is the next node in the order of the page, below n only where inside is set.
+func following(n *html.Node, inside bool) *html.Node {
+	if inside && n.FirstChild != nil {
+		return n.FirstChild
+	}
+	for ; n != nil; n = n.Parent {
+		if n.NextSibling != nil {
+			return n.NextSibling
+		}
+	}
+	return nil
+}
+
+func notText(a atom.Atom) bool {
+	switch a {
+	case atom.Script, atom.Style, atom.Noscript, atom.Svg, atom.Canvas, atom.Template, atom.Iframe, atom.Object, atom.Select,
+		atom.Button, atom.Dialog, atom.Audio, atom.Video, atom.Link, atom.Meta:
+		return true
+	}
+	return false
 }
 
 func titleOf(doc *html.Node) string {

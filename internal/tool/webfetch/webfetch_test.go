@@ -318,3 +318,21 @@ func TestDefinitionIsShort(t *testing.T) {
 		t.Errorf("%d tokens, or no JSON", n)
 	}
 }
+
+// TestLargePages: pages on which the converter is slow are cut before it sees them.
+func TestLargePages(t *testing.T) {
+	for _, unit := range []string{"a*b_c[", "<tr><td>a<td>b", "<b>x</b>", "<p>hello <a href='/q'>x</a></p>", "<script>let x</script>y "} {
+		text, err := htmlText(t.Context(), strings.Repeat(unit, maxHTML/len(unit)+100), "http://x")
+		if err != nil || !strings.HasSuffix(text, "\n\n[The page is very large; the rest of it was left out.]") {
+			t.Errorf("%s: %v %.60q", unit, err, text[max(0, len(text)-60):])
+		}
+	}
+}
+
+func FuzzPageText(f *testing.F) {
+	f.Add([]byte("<p>a<table><tr><td>b"), "text/html; charset=iso-8859-1")
+	f.Add([]byte("\xff\xfeh"), "")
+	f.Fuzz(func(t *testing.T, body []byte, kind string) {
+		_, _ = pageText(t.Context(), body, kind, "https://example.com") // must not panic
+	})
+}
