@@ -24,6 +24,7 @@ import (
 	"lathe/internal/pipeline/prompt"
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/provider"
+	"lathe/internal/session"
 	"lathe/internal/token"
 	"lathe/internal/tool/todo"
 	"lathe/internal/turn"
@@ -60,7 +61,7 @@ func (r *run) engine() error {
 		cfg.Trace = r.trace
 	}
 	r.session = engine.New(cfg)
-	r.ledger = account.New(account.Deps{Price: r.prices, Keep: r.conv.log.Keep}, account.Config{
+	r.ledger = account.New(account.Deps{Price: r.prices, Keep: r.keep}, account.Config{
 		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, NoCache: r.noCache(), OneHour: r.oneHour(),
 	})
 	if r.conv.resumed {
@@ -72,6 +73,17 @@ func (r *run) engine() error {
 	}
 	if r.o.name != "" {
 		return r.conv.log.Keep("title", r.o.name)
+	}
+	return nil
+}
+
+// keep stores a state record at the end of a turn, and puts the turn on the medium: a loss of power keeps it.
+func (r *run) keep(kind string, v any) error {
+	if err := r.conv.log.Keep(kind, v); err != nil {
+		return err
+	}
+	if s, ok := r.conv.log.(session.Syncer); ok {
+		return s.Sync()
 	}
 	return nil
 }
@@ -96,19 +108,20 @@ func (r *run) deps() (pipeline.Deps, error) {
 	info := r.prices.Info
 	norm := normalize.Deps{
 		Info: info, DropThinking: func() bool { return r.dropThinking }, DropMismatch: func() bool { return r.dropMismatch },
-		Foreign: nil,
+		ID: r.prices.Resolve,
 	}
+	cfg := r.requestConfig()
 	return pipeline.Deps{
 		Input:     input.Deps{Commands: r.commands(), Image: r.tools.image, Resolve: r.resolve},
 		Attach:    r.sources(),
 		Prompt:    promptDeps,
 		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir}},
 		Normalize: norm,
-		Model:     r.modelDeps(),
+		Model:     r.modelDeps(normalize.Retarget(norm, cfg)),
 		Tools:     r.toolStage,
 		Account:   r.ledger,
 
-		NormalizeConfig: r.requestConfig(),
+		NormalizeConfig: cfg,
 		ModelConfig:     r.retryConfig(),
 	}, nil
 }
@@ -250,7 +263,7 @@ func (r *run) resolve(path string) (string, bool) {
 	return abs, err == nil
 }
 
-func (r *run) modelDeps() model.Deps {
+func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) model.Deps {
 	return model.Deps{
 		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
 		DropThinking: func(*turn.Turn) {
@@ -259,10 +272,7 @@ func (r *run) modelDeps() model.Deps {
 				r.warn("remember that thinking is not sent: " + err.Error())
 			}
 		},
-		Retarget: func(t *turn.Turn, req *provider.Request, name string) {
-			req.Model = name
-			req.MaxTokens = min(req.MaxTokens, r.prices.Info(name).MaxOutput)
-		},
+		Retarget:  retarget,
 		MaxOutput: func(name string) int { return r.prices.Info(name).MaxOutput },
 		Size: func(req *provider.Request) (int, int) {
 			c := token.Counter{New: r.prices.Info(req.Model).NewTokenizer}

@@ -19,7 +19,18 @@ func (r *run) modelName() string {
 		name = r.conv.state.Frozen.Model
 	}
 	name = first(name, r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
-	return r.prices.Resolve(name)
+	return r.resolve1m(name)
+}
+
+// resolve1m turns an alias into a model id and keeps the suffix that asks for the long window: the table knows by
+// it what the model can do, and it is taken off when a request is built.
+func (r *run) resolve1m(name string) string {
+	const long = "[1m]"
+	id := r.prices.Resolve(name)
+	if strings.HasSuffix(strings.ToLower(strings.TrimSpace(name)), long) {
+		id += long
+	}
+	return id
 }
 
 // modelTable is the built-in table with what the environment says of aliases and of the window.
@@ -50,7 +61,7 @@ func (r *run) fallbacks() []string {
 	var out []string
 	for _, n := range names {
 		if n = strings.TrimSpace(n); n != "" && len(out) < 3 {
-			out = append(out, r.prices.Resolve(n))
+			out = append(out, r.resolve1m(n))
 		}
 	}
 	return out

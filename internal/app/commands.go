@@ -57,7 +57,7 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 		info := r.prices.Info(r.session.Model())
 		return fmt.Sprintf("%s (window %d tokens, answers up to %d)", r.session.Model(), info.Window, info.MaxOutput), nil
 	}
-	id := r.prices.Resolve(args)
+	id := r.resolve1m(args)
 	r.session.SetModel(id)
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"slices"
 	"strings"
 
 	"lathe/internal/msg"
@@ -28,11 +29,23 @@ func (b *builder) collect(view []msg.Message) {
 			continue
 		}
 		if n := len(b.groups); n > 0 && b.groups[n-1].role == msg.RoleUser {
-			b.groups[n-1].items = append(b.groups[n-1].items, items...)
+			g := b.groups[n-1]
+			if n == 1 && userContext(m) {
+				g.items = slices.Insert(g.items, g.front, items...)
+				g.front += len(items)
+				continue
+			}
+			g.items = append(g.items, items...)
 			continue
 		}
 		b.groups = append(b.groups, &group{role: msg.RoleUser, items: items})
 	}
+}
+
+// userContext reports the attachments that go in front of the first prompt: the instruction files and the date are
+// the same for many sessions of a project, so the prompt cache of one serves the next.
+func userContext(m msg.Message) bool {
+	return m.Kind == msg.KindAttachment && (m.Source == "memory" || m.Source == "date")
 }
 
 // skipped marks the messages that are not sent: notices, virtual and withdrawn ones, copies of a message that

@@ -92,6 +92,7 @@ func (c Change) String() string {
 type group struct {
 	role  msg.Role
 	items []item
+	front int // items of user context at the front
 	apiID string
 	pause bool // ends in a pause of a server tool loop, so the next answer continues it
 }

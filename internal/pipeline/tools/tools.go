@@ -60,17 +60,17 @@ type outcome struct {
 }
 
 // Start runs a finished call at once, while the rest of the reply still streams, when it changes nothing and is
-// allowed without a question. Everything else waits for Run.
-func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) {
+// allowed without a question. Everything else waits for Run. It reports whether it started the call.
+func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) bool {
 	c := s.prepare(ctx, call)
 	if c.err != nil || !c.plan.Parallel || c.decision.Verdict != perm.Allow {
-		return
+		return false
 	}
 	p := &pending{done: make(chan struct{})}
 	s.mu.Lock()
 	if _, dup := s.early[call.ID]; dup || len(s.early) >= maxParallel {
 		s.mu.Unlock()
-		return
+		return false
 	}
 	s.early[call.ID] = p
 	s.mu.Unlock()
@@ -80,6 +80,7 @@ func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) {
 		defer close(p.done)
 		p.outcome = s.run(ctx, t, c)
 	}()
+	return true
 }
 
 // Wait joins the calls that were started early and never collected, after a turn.
