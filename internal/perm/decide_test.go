@@ -168,7 +168,7 @@ func TestMoreDenyNeverLoosens(t *testing.T) {
 func TestAddedPartNeedsCover(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cmd, part := command(rt), rapid.SampledFrom(fragments).Draw(rt, "part")
-		if strings.HasSuffix(cmd, "'a") {
+		if strings.Count(cmd+part, "ls 'a") > 0 {
 			return // an open quote takes the part in, and does not parse unless the part closes it
 		}
 		env := testEnv(t, rapid.SampledFrom(modes).Draw(rt, "mode"),

@@ -149,34 +149,35 @@ func cutDir(path, dir string) (rel string, ok bool) {
 	return strings.TrimPrefix(rel, "/"), true
 }
 
-// matchSegs matches pattern segments against a relative path; below also accepts a longer path.
+// matchSegs matches pattern segments against a relative path; below also accepts a longer path. As with the stars
+// of a name, only the last ** needs to be tried again, so that the time stays in proportion to the product.
 func matchSegs(segs []segment, path string, below bool) bool {
-	for i, s := range segs {
-		if s.any {
+	star, retry := -1, ""
+	i := 0
+	for {
+		switch {
+		case i < len(segs) && segs[i].any:
 			if i == len(segs)-1 {
 				return path != ""
 			}
-			for {
-				if matchSegs(segs[i+1:], path, below) {
-					return true
-				}
-				_, next, more := strings.Cut(path, "/")
-				if !more {
-					return false
-				}
-				path = next
+			star, retry = i, path
+			i++
+			continue
+		case i == len(segs) && (path == "" || below):
+			return true
+		case i < len(segs) && path != "":
+			name, rest, _ := strings.Cut(path, "/")
+			if segs[i].match(name) {
+				i, path = i+1, rest
+				continue
 			}
 		}
-		if path == "" {
+		if star < 0 || retry == "" {
 			return false
 		}
-		name, rest, _ := strings.Cut(path, "/")
-		if !s.match(name) {
-			return false
-		}
-		path = rest
+		_, retry, _ = strings.Cut(retry, "/")
+		i, path = star+1, retry
 	}
-	return path == "" || below
 }
 
 func (s *segment) match(name string) bool {

@@ -19,14 +19,24 @@ func Analyse(text string) *Script {
 	if len(text) > maxParse {
 		return a.script
 	}
+	a.read(text)
+	return a.script
+}
+
+// read parses the text. A parser that gives up on an odd text must not take the session with it.
+func (a *analyser) read(text string) {
+	defer func() {
+		if r := recover(); r != nil {
+			a.problem("it does not parse: %v", r)
+		}
+	}()
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		a.problem("it does not parse: %s", strings.TrimPrefix(err.Error(), ":"))
 		a.rest(text)
-		return a.script
+		return
 	}
 	a.stmts(file.Stmts, place{})
-	return a.script
 }
 
 type analyser struct {
@@ -70,10 +80,11 @@ func (a *analyser) problem(format string, args ...any) {
 // rest finds commands in a text that does not parse as a whole, so that a deny rule still sees them.
 func (a *analyser) rest(text string) {
 	parser := syntax.NewParser(syntax.Variant(syntax.LangBash))
-	_ = parser.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
-		a.stmt(s, place{})
-		return true
-	})
+	for s, err := range parser.StmtsSeq(strings.NewReader(text)) {
+		if err == nil && s != nil { // the loop goes on to its own end: the parser does not take a break well
+			a.stmt(s, place{})
+		}
+	}
 }
 
 func (a *analyser) source(n syntax.Node) string { return a.slice(n.Pos(), n.End()) }
@@ -149,6 +160,7 @@ func (a *analyser) compound(s *syntax.Stmt, p place) place {
 		if c.Body != nil {
 			a.stmt(c.Body, p2)
 		}
+		p.lost = true // calling it may change the directory
 		return p
 	}
 	return a.special(s, p)
