@@ -176,6 +176,37 @@ func TestCutText(t *testing.T) {
 	}
 }
 
+// A model that refuses the raised limit is asked with the old one.
+func TestRaisedLimitRefused(t *testing.T) {
+	cut := step1{events: seq(start("msg_1"), textBlock(0, "one "), finish("max_tokens"))}
+	w := newWorld(t, cut, fails(provider.Invalid, 400, "max_tokens: 64000 > 8192, which is the maximum"), cut, says("msg_3", "two"))
+	if err := w.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var limits []int
+	for _, r := range w.script.reqs {
+		limits = append(limits, r.MaxTokens)
+	}
+	if diff := cmp.Diff([]int{100, 64_000, 100, 100}, limits); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+	if got := w.t.Reply.Message.Text(); got != "one one two" {
+		t.Errorf("reply %q", got)
+	}
+}
+
+// A call that comes twice as it is, id and input and all, runs once.
+func TestStutteredCall(t *testing.T) {
+	w := newWorld(t, step1{events: seq(start("msg_1"), toolBlock(0, "a", "Bash", `{"command":"rm x"}`), toolBlock(1, "a", "Bash", `{"command": "rm x"}`), finish("tool_use"))})
+	if err := w.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cmpLog(t, w, `assistant msg_1 a=Bash{"command":"rm x"}`, `assistant msg_1 stop=tool_use`)
+	if n := len(w.t.Reply.Message.Blocks); n != 1 {
+		t.Errorf("%d calls in the reply, want 1", n)
+	}
+}
+
 func TestCutThinking(t *testing.T) {
 	cut := step1{events: seq(start("msg_1"), thinkBlock(0, "hm", ""), finish("max_tokens"))}
 	w := newWorld(t, cut, says("msg_2", "ok"))

@@ -24,15 +24,15 @@ type attempt struct {
 	told    bool     // the first event was passed on
 	waiting [][]byte // events that come after a block's stop and wait until the block is on disk
 
-	kept    []msg.Message // the blocks on disk, as they were appended
-	blocks  []msg.Block   // the usable ones of them
-	ids     map[string]bool
-	calls   int          // usable calls among them
-	broken  []brokenCall // calls whose input did not come whole
-	started bool         // a call was started early
-	closed  bool         // the stop reason is on a kept message
-	lost    error        // a message could not be written
-	over    bool         // the answer is given up: no call may start
+	kept    []msg.Message     // the blocks on disk, as they were appended
+	blocks  []msg.Block       // the usable ones of them
+	ids     map[string]string // of calls: those before with "", those of this answer with name and input
+	calls   int               // usable calls among them
+	broken  []brokenCall      // calls whose input did not come whole
+	started bool              // a call was started early
+	closed  bool              // the stop reason is on a kept message
+	lost    error             // a message could not be written
+	over    bool              // the answer is given up: no call may start
 }
 
 // brokenCall is a call that must not run.
@@ -234,8 +234,8 @@ func (a *attempt) keep(ctx context.Context, p *part, last bool) error {
 		return nil
 	}
 	call := b.Type == msg.TypeToolUse
-	if call {
-		a.nameCall(&b)
+	if call && !a.nameCall(&b) {
+		return nil
 	}
 	// An empty input is whole for a tool without parameters, but not where the output limit cut the call.
 	if last && a.asm.stop == "max_tokens" && len(bytes.TrimSpace(p.input)) == 0 && string(b.Input) == "{}" {
@@ -324,33 +324,45 @@ func (a *attempt) keepPartial() error {
 }
 
 // nameCall gives a call an id that no other call of the conversation has: two results for one id are refused by
-// the API, and one result for two calls hides that one of them never ran.
-func (a *attempt) nameCall(b *msg.Block) {
+// the API, and one result for two calls hides that one of them never ran. It returns false for a call that is the
+// same as an earlier one of this answer, id and input and all: a stutter of the server, not a second wish.
+func (a *attempt) nameCall(b *msg.Block) bool {
 	if a.ids == nil {
-		a.ids = map[string]bool{}
+		a.ids = map[string]string{}
 		for _, m := range a.p.req.Messages {
 			for _, h := range m.Content {
 				if h.Type == msg.TypeToolUse {
-					a.ids[h.ID] = true
+					a.ids[h.ID] = ""
 				}
 			}
 		}
+	}
+	content := b.Name + " " + string(b.Input)
+	if b.ID != "" && a.ids[b.ID] == content {
+		a.p.t.Note("call %q of %s came twice: the second is dropped", b.ID, b.Name)
+		return false
 	}
 	base := b.ID
 	if base == "" {
 		base = "toolu"
 	}
 	id := b.ID
-	for n := 2; id == "" || a.ids[id]; n++ {
+	for n := 2; id == "" || a.taken(id); n++ {
 		id = fmt.Sprintf("%s_%d", base, n)
 	}
-	a.ids[id] = true
+	a.ids[id] = content
 	if id == b.ID {
-		return
+		return true
 	}
 	a.p.t.Note("call %q of %s had an id that another call has: it is %q now", b.ID, b.Name, id)
 	b.ID = id
 	if b.Raw != nil {
 		b.Raw = merge(*b, map[string]json.RawMessage{"id": quote(id)})
 	}
+	return true
+}
+
+func (a *attempt) taken(id string) bool {
+	_, ok := a.ids[id]
+	return ok
 }

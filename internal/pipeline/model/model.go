@@ -121,11 +121,13 @@ type pass struct {
 	req *provider.Request // ours: changed by retries and continuations
 	cur *attempt          // the running or last attempt
 
-	blocks []msg.Block // of the answer so far, all continuations joined
-	cuts   int         // continuations after a cut
-	bad    int         // continuations after calls with unusable input
-	paused int
-	shrunk bool // Reduce was called in this pass
+	blocks  []msg.Block // of the answer so far, all continuations joined
+	cuts    int         // continuations after a cut
+	bad     int         // continuations after calls with unusable input
+	paused  int
+	shrunk  bool // Reduce was called in this pass
+	lower   int  // the output limit before it was raised
+	refused bool // the raised limit was refused
 }
 
 func (s *stage) run(ctx context.Context, t *turn.Turn) error {

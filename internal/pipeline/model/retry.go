@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"lathe/internal/event"
@@ -136,7 +137,7 @@ func (p *pass) plan(ctx context.Context, h *history, e *provider.Error, got bool
 	case thinking:
 		return p.planThinking(h)
 	case final:
-		return step{}, false, nil
+		return p.planLower(e)
 	}
 	n := h.failed[c]
 	limit := p.limit(c)
@@ -220,6 +221,15 @@ func (p *pass) planLong(ctx context.Context, h *history, e *provider.Error) (ste
 	}
 	done, err := p.shrink(ctx)
 	return step{attempt: 1, max: 1, text: "the conversation was compacted; trying again"}, done, err
+}
+
+// planLower goes back to the output limit that was asked for first, when the model refuses the raised one.
+func (p *pass) planLower(e *provider.Error) (step, bool, error) {
+	if p.lower == 0 || e.Kind != provider.Invalid || !strings.Contains(e.Message, "max_tokens") {
+		return step{}, false, nil
+	}
+	p.req.MaxTokens, p.lower, p.refused = p.lower, 0, true
+	return step{attempt: 1, max: 1, text: fmt.Sprintf("trying again with the output limit of %d tokens", p.req.MaxTokens)}, true, nil
 }
 
 // shrink has the conversation compacted, once a pass, and takes up the new request.

@@ -283,7 +283,7 @@ func TestRetryTable(t *testing.T) {
 			steps: []step1{{events: seq(start("msg_1"), textBlock(0, "part"), `{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"category":"cyber","explanation":"no."}}}`, `{"type":"message_stop"}`)}},
 			want: outcome{
 				Text:   "API Error: the model refused to answer (cyber): no. Its partial answer was taken back. Word the prompt in another way or choose another model; earlier messages may be the cause too, /clear starts anew.",
-				Failed: true, Terminal: "refusal", Told: []string{"discarded msg_1 [m1]"}, At: []time.Duration{0},
+				Failed: true, Terminal: "model_error", Told: []string{"discarded msg_1 [m1]"}, At: []time.Duration{0},
 			},
 		},
 	}

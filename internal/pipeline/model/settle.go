@@ -20,7 +20,7 @@ func (p *pass) settle(ctx context.Context) (again bool, err error) {
 		if err := p.withdraw(a, "the model refused"); err != nil {
 			return false, err
 		}
-		return false, &ended{category: "invalid_request", terminal: "refusal", text: refusal(a)}
+		return false, &ended{category: "invalid_request", terminal: "model_error", text: refusal(a)}
 	case "model_context_window_exceeded":
 		return p.overflown(ctx)
 	case "pause_turn":
@@ -89,7 +89,7 @@ func (p *pass) wasCut() (bool, error) {
 			return false, err
 		}
 		return false, &ended{
-			category: "max_output_tokens", terminal: "api_error",
+			category: "max_output_tokens", terminal: "model_error",
 			text: fmt.Sprintf("API Error: the output limit of %d tokens cut the same %s call twice; nothing of it ran. Ask for the work in smaller pieces, or raise CLAUDE_CODE_MAX_OUTPUT_TOKENS.", p.req.MaxTokens, same),
 		}
 	}
@@ -139,7 +139,9 @@ func (p *pass) raise() int {
 			limit = min(limit, n)
 		}
 	}
-	p.req.MaxTokens = max(p.req.MaxTokens, limit)
+	if limit > p.req.MaxTokens && !p.refused {
+		p.lower, p.req.MaxTokens = p.req.MaxTokens, limit
+	}
 	return p.req.MaxTokens
 }
 

@@ -27,6 +27,9 @@ type RecordOptions struct {
 	Ignore []string // patterns whose matches are not compared when it is played
 }
 
+// shortest is how long a text must be to be replaced: a home directory of "/" stands everywhere.
+const shortest = 4
+
 // Recorder is a provider that passes on another one and writes what it sees. It is safe for concurrent use.
 type Recorder struct {
 	next provider.Provider
@@ -62,7 +65,7 @@ func NewRecorder(w io.Writer, next provider.Provider, o RecordOptions) (*Recorde
 	r := &Recorder{next: next, opts: o, out: w}
 	h := header{Recording: 1, Model: o.Model, Match: o.Match, Ignore: o.Ignore}
 	for name, value := range o.Vars {
-		if value == "" {
+		if len(value) < shortest {
 			continue
 		}
 		if h.Vars == nil {
