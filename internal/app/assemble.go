@@ -53,6 +53,7 @@ func (r *run) assemble() error {
 // engine builds the session.
 func (r *run) engine() error {
 	name := r.modelName()
+	r.thaw()
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
@@ -75,6 +76,23 @@ func (r *run) engine() error {
 		return r.conv.log.Keep("title", r.o.name)
 	}
 	return nil
+}
+
+// thaw drops what a resumed session had frozen when this run asks for a structured answer by another schema: its
+// tool must be among the definitions. The prompt cache is lost by that.
+func (r *run) thaw() {
+	f := r.conv.state.Frozen
+	if f == nil || r.tools.structured == nil {
+		return
+	}
+	want := r.tools.structured.Def()
+	for _, d := range f.Tools {
+		if d.Name == want.Name && string(d.InputSchema) == string(want.InputSchema) {
+			return
+		}
+	}
+	r.conv.state.Frozen = nil
+	r.place.notes = append(r.place.notes, "the tools of the session change for --json-schema, so the prompt cache starts anew")
 }
 
 // keep stores a state record at the end of a turn, and puts the turn on the medium: a loss of power keeps it.

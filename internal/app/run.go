@@ -47,6 +47,7 @@ type run struct {
 	dropMismatch bool
 	tempDir      string // for results of a session that is not kept
 	trace        *trace.File
+	debugFile    *os.File
 }
 
 // runPrompt runs one prompt without a terminal.
@@ -80,7 +81,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	if r.conv, err = openSession(o, p); err != nil {
 		return nil, err
 	}
-	if r.tools, err = newToolset(o, p, r.dirs, r.toolDenied, r.readDenied, r.resultsDir); err != nil {
+	if r.tools, err = r.newToolset(); err != nil {
 		return nil, err
 	}
 	if o.traceOn || isOn(p.sys.Getenv("LATHE_TRACE")) {
@@ -124,6 +125,11 @@ func (r *run) headless(p event.Prompt) int {
 		Format: headless.Format(r.o.outputFormat), Verbose: r.o.verbose || !r.o.print && r.o.outputFormat == "text",
 		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, NewID: r.place.sys.NewID,
 	}
+	debug, err := r.openDebug()
+	if err != nil {
+		return report(r.st, err)
+	}
+	opts.Debug = debug
 	result, err := headless.Run(ctx, conn, p, r.st.Out, r.st.Err, opts)
 	_ = conn.Send(ctx, event.Close{})
 	cancel()
@@ -137,6 +143,22 @@ func (r *run) headless(p event.Prompt) int {
 	return exitOf(result, err, interrupted())
 }
 
+// openDebug opens the debug log where one was asked for.
+func (r *run) openDebug() (*headless.Debug, error) {
+	if r.o.debugFile != "" {
+		f, err := os.OpenFile(r.o.debugFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("--debug-file: %w", err)
+		}
+		r.debugFile = f
+		return &headless.Debug{Out: f, Filter: r.o.debug}, nil
+	}
+	if r.o.debug != "" {
+		return &headless.Debug{Out: r.st.Err, Filter: r.o.debug}, nil
+	}
+	return nil, nil
+}
+
 func isClosedPipe(err error) bool { return exitOf(event.Result{}, err, false) == exitClosedPipe }
 
 // tellNotes says what the user should know before the turn starts.
@@ -146,6 +168,9 @@ func (r *run) tellNotes() {
 	}
 	for _, n := range append(r.place.notes, r.conv.state.Notes...) {
 		r.warn(n)
+	}
+	if r.place.settings.Has("hooks") {
+		r.warn("hooks in the settings are not run by this version of Lathe; do not rely on one to guard a tool")
 	}
 }
 
@@ -231,6 +256,9 @@ func (r *run) close() {
 		if failed := r.trace.Close(); failed > 0 {
 			r.warn(fmt.Sprintf("%d pieces of the trace could not be written", failed))
 		}
+	}
+	if r.debugFile != nil {
+		_ = r.debugFile.Close()
 	}
 	if r.tempDir != "" {
 		_ = os.RemoveAll(r.tempDir)

@@ -41,20 +41,21 @@ type toolset struct {
 
 // newToolset builds the tools that the options leave: --tools restricts the set, a bare deny rule removes a tool,
 // --bare keeps Bash, Read and Edit.
-func newToolset(o *options, p *place, dirs []string, denied func(name string) bool, hide func(path string) bool, resultsDir func() string) (*toolset, error) {
+func (r *run) newToolset() (*toolset, error) {
+	o, p := r.o, r.place
 	ts := &toolset{
-		files: tool.NewReadCache(), workspace: tool.NewWorkspace(p.sys.Dirs.Work, p.sys.Dirs.Home, dirs...),
+		files: tool.NewReadCache(), workspace: tool.NewWorkspace(p.sys.Dirs.Work, p.sys.Dirs.Home, r.dirs...),
 		tasks: bash.NewTasks(p.sys.Now), procs: &proc.Group{}, todos: todo.NewList(),
 	}
 	ws, files := ts.workspace, ts.files
 	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
 	all = append(all, bash.New(bash.Deps{
-		Sys: p.sys, Workspace: ws, Cache: files, Procs: ts.procs, Tasks: ts.tasks, ResultsDir: resultsDir,
+		Sys: p.sys, Workspace: ws, Cache: files, Procs: ts.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir,
 		Background: !o.bare && !isOn(p.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")), BackgroundLimit: backgroundLimit,
 	})...)
-	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: hide}), glob.New(glob.Deps{Workspace: ws, Hide: hide}),
-		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Getenv: p.sys.Getenv}), todo.New(ts.todos))
+	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
+		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + Version}), todo.New(ts.todos))
 	wanted, err := wantedTools(o, all)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func newToolset(o *options, p *place, dirs []string, denied func(name string) bo
 	var kept []tool.Tool
 	for _, t := range all {
 		name := t.Def().Name
-		if wanted(name) && !denied(name) {
+		if wanted(name) && !r.toolDenied(name) {
 			kept = append(kept, t)
 		}
 	}

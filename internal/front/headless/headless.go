@@ -29,7 +29,7 @@ type Options struct {
 	Replay  bool
 	Stages  bool // tell of each stage
 	NewID   func() string
-	Summary func() []string // lines for standard error at the end; nil: none
+	Debug   *Debug // nil: none
 }
 
 // ErrOutput is wrapped by the error of a write to standard output.
@@ -47,6 +47,7 @@ func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Wr
 		if err != nil {
 			return event.Result{}, err
 		}
+		o.Debug.event(env)
 		if err := w.event(env); err != nil {
 			return event.Result{}, fmt.Errorf("%w: %w", ErrOutput, err)
 		}
