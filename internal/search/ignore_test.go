@@ -155,7 +155,7 @@ func TestIgnoreLikeGit(t *testing.T) {
 		t.Skip("SKIPPED: git is not installed, so ignore rules were not compared with it")
 	}
 	closedGit(t)
-	rounds := 60
+	rounds := 24
 	if testing.Short() {
 		rounds = 10
 	}

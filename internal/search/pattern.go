@@ -22,11 +22,7 @@ type segment struct {
 // compilePattern splits a pattern; it never fails, a broken class just matches nothing, as in git.
 func compilePattern(pattern string, runes bool) pathPattern {
 	p := pathPattern{runes: runes}
-	parts := strings.Split(pattern, "/")
-	for i, s := range parts {
-		if i < len(parts)-1 && oddBackslashes(s) {
-			s = s[:len(s)-1] // an escaped slash is a slash
-		}
+	for _, s := range splitPattern(pattern) {
 		seg := segment{text: s, deep: s == "**", literal: !strings.ContainsAny(s, `*?[\`)}
 		if seg.deep && len(p.segs) > 0 && p.segs[len(p.segs)-1].deep {
 			continue
@@ -34,6 +30,29 @@ func compilePattern(pattern string, runes bool) pathPattern {
 		p.segs = append(p.segs, seg)
 	}
 	return p
+}
+
+// splitPattern cuts at slashes, but not at those inside a class: there a slash is just a member that no name has. An
+// escaped slash is a slash.
+func splitPattern(p string) (parts []string) {
+	start := 0
+	for i := 0; i < len(p); i++ {
+		switch p[i] {
+		case '\\':
+			if i++; i < len(p) && p[i] == '/' {
+				parts = append(parts, p[start:i-1])
+				start = i + 1
+			}
+		case '[':
+			if end, _ := matchClass(p, i, 0, false); end > 0 {
+				i = end - 1
+			}
+		case '/':
+			parts = append(parts, p[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, p[start:])
 }
 
 func oddBackslashes(s string) bool {
