@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// watchMemory looks at the memory of a process and its tree until the returned function is called, which returns
+// the highest sum that was seen, in bytes. PSS counts shared pages in part, so that a sum over processes is true.
+// Where there is no /proc, the result is 0.
+func watchMemory(pid int, every time.Duration) (stop func() int) {
+	if every == 0 {
+		return func() int { return 0 }
+	}
+	done, peak := make(chan struct{}), make(chan int)
+	go func() {
+		most := 0
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			most = max(most, treePSS(pid))
+			select {
+			case <-tick.C:
+			case <-done:
+				peak <- most
+				return
+			}
+		}
+	}()
+	return func() int { close(done); return <-peak }
+}
+
+func treePSS(pid int) int {
+	sum := pss(pid)
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, field := range bytes.Fields(text) {
+			if child, err := strconv.Atoi(string(field)); err == nil {
+				sum += treePSS(child)
+			}
+		}
+	}
+	return sum
+}
+
+func pss(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, found := bytes.Cut(text, []byte("\nPss:"))
+	if !found {
+		return 0
+	}
+	kb, _ := strconv.Atoi(string(bytes.Fields(rest)[0]))
+	return kb << 10
+}

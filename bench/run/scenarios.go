@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"lathe/internal/fakeapi"
+)
+
+const (
+	passes = 60    // of the long session
+	deltas = 20000 // of the long stream
+	steps  = 20    // of the session whose cache is counted
+)
+
+func scenarios() []scenario {
+	return []scenario{
+		{"start", []figure{
+			{name: "exec to first request, small git repository", unit: "ms", limit: 60},
+			{name: "… the same without the git snapshot", unit: "ms"},
+			{name: "… `lathe --version`, exec to exit", unit: "ms"},
+			{name: "… our own work: without git, less what `--version` takes", unit: "ms", limit: 15},
+			{name: "CPU time of a whole greeting, git included", unit: "ms"},
+			{name: "first request with all tools", unit: "tokens", limit: 3500},
+		}, start},
+		{"memory", []figure{{name: "memory of a greeting, peak PSS of the tree", unit: "MB", limit: 25}}, greeting},
+		{"session", []figure{
+			{name: fmt.Sprintf("memory of %d passes with results of 10 to 40 KB, peak PSS", passes), unit: "MB", limit: 40},
+			{name: "… between steps in it: end of answer to next request", unit: "ms", limit: 5},
+		}, session},
+		{"steps", []figure{
+			{name: fmt.Sprintf("between steps, session of %d steps: end of answer to next request", steps), unit: "ms", limit: 5},
+			{name: "… cache hit ratio of its input tokens", unit: "%", limit: 96, atLeast: true},
+		}, stepping},
+		{"deltas", []figure{
+			{name: "20,000 deltas, exec to exit, text", unit: "ms", limit: 250},
+			{name: "… stream-json", unit: "ms", limit: 250},
+			{name: "… stream-json with partial messages", unit: "ms", limit: 250},
+			{name: "… a bare reader of the same stream, for comparison", unit: "ms"},
+		}, streaming},
+		{"resume", []figure{{name: "resume of a 100 MB transcript, exec to first request", unit: "ms", limit: 400}}, resume},
+		{"binary", []figure{
+			{name: "binary, stripped", unit: "MB", limit: 35},
+			{name: "allocations before main", unit: "", limit: 8000},
+			{name: "… bytes of them", unit: "KB", limit: 1500},
+		}, binary},
+	}
+}
+
+func start(b *bench) ([]float64, error) {
+	hello := &fakeapi.Script{Default: &fakeapi.Answer{Text: "Hello."}}
+	with, err := b.lathe(spec{script: hello, args: []string{"-p", "Say hello."}})
+	if err != nil {
+		return nil, err
+	}
+	without, err := b.lathe(spec{script: hello, args: []string{"-p", "Say hello."}, env: []string{"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1"}})
+	if err != nil {
+		return nil, err
+	}
+	var version outcome
+	if err := b.child(&version, spec{args: []string{"--version"}}, ""); err != nil {
+		return nil, err
+	}
+	return []float64{
+		ms(with.first()), ms(without.first()), ms(version.wall), ms(without.first() - version.wall), ms(with.cpu),
+		float64(len(with.requests[0].Body)) / 4,
+	}, nil
+}
+
+func greeting(b *bench) ([]float64, error) {
+	// The pause keeps the program alive long enough to be looked at while it waits for the answer.
+	hello := &fakeapi.Script{Default: &fakeapi.Answer{Text: "Hello.", EventDelay: fakeapi.Duration(5 * time.Millisecond)}}
+	o, err := b.lathe(spec{script: hello, args: []string{"-p", "Say hello."}, sample: 2 * time.Millisecond})
+	if err != nil {
+		return nil, err
+	}
+	return []float64{float64(o.peak) / 1e6}, nil
+}
+
+// reading is a session that reads one file a step.
+func (b *bench) reading(n int) *fakeapi.Script {
+	var answers []fakeapi.Answer
+	for i := range n {
+		answers = append(answers, fakeapi.Answer{Blocks: []fakeapi.Block{
+			{Text: "Next I read a file."}, fakeapi.Call("Read", map[string]any{"file_path": b.file(i % passes)}),
+		}})
+	}
+	return fakeapi.Sequence(append(answers, fakeapi.Text("Done."))...)
+}
+
+func session(b *bench) ([]float64, error) {
+	o, err := b.lathe(spec{script: b.reading(passes), args: []string{"-p", "Read the files."}, sample: 10 * time.Millisecond, forget: true})
+	if err != nil {
+		return nil, err
+	}
+	between := o.between()
+	slices.Sort(between)
+	return []float64{float64(o.peak) / 1e6, between[len(between)/2]}, nil
+}
+
+func stepping(b *bench) ([]float64, error) {
+	o, err := b.lathe(spec{script: b.reading(steps), args: []string{"-p", "Read the files."}})
+	if err != nil {
+		return nil, err
+	}
+	between := o.between()
+	slices.Sort(between)
+	return []float64{between[len(between)/2], 100 * o.server.Totals("").HitRatio()}, nil
+}
+
+func streaming(b *bench) ([]float64, error) {
+	var chunks []string
+	for i := range deltas {
+		chunks = append(chunks, "word"+strconv.Itoa(i)+" ")
+	}
+	url, stop, err := serveStream(chunks)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	var out []float64
+	for _, args := range [][]string{
+		{"-p", "Tell a story."},
+		{"-p", "Tell a story.", "--output-format", "stream-json", "--verbose"},
+		{"-p", "Tell a story.", "--output-format", "stream-json", "--verbose", "--include-partial-messages"},
+	} {
+		var o outcome
+		if err := b.child(&o, spec{args: args}, url); err != nil {
+			return nil, err
+		}
+		out = append(out, ms(o.wall))
+	}
+	bare, err := readStream(url)
+	return append(out, ms(bare)), err
+}
+
+func resume(b *bench) ([]float64, error) {
+	if err := b.writeTranscript(); err != nil {
+		return nil, err
+	}
+	o, err := b.lathe(spec{script: &fakeapi.Script{Default: &fakeapi.Answer{Text: "Yes."}}, args: []string{"-p", "Go on.", "--resume", b.big}})
+	if err != nil {
+		return nil, err
+	}
+	return []float64{ms(o.first())}, nil
+}
+
+// initLine is a line of GODEBUG=inittrace=1.
+var initLine = regexp.MustCompile(`^init (\S+) @.* (\d+) bytes, (\d+) allocs$`)
+
+func binary(b *bench) ([]float64, error) {
+	info, err := os.Stat(b.binary)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(b.binary, "--version")
+	cmd.Env = append(b.env(""), "GODEBUG=inittrace=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	allocs, size := 0, 0
+	for lines := bufio.NewScanner(&stderr); lines.Scan(); {
+		if m := initLine.FindStringSubmatch(lines.Text()); m != nil {
+			a, _ := strconv.Atoi(m[3])
+			s, _ := strconv.Atoi(m[2])
+			allocs, size = allocs+a, size+s
+		}
+	}
+	return []float64{float64(info.Size()) / 1e6, float64(allocs), float64(size) / 1e3}, nil
+}
+
+// machine names what the figures were taken on, without naming whose it is.
+func machine() string {
+	cpu := "unknown CPU"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if _, rest, ok := strings.Cut(string(text), "model name\t: "); ok {
+			cpu, _, _ = strings.Cut(rest, "\n")
+		}
+	}
+	return fmt.Sprintf("%s/%s, %d cores of %s, %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), cpu, runtime.Version())
+}
