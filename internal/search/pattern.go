@@ -193,7 +193,7 @@ func matchClass(pat string, pi int, r rune, runes bool) (end int, in bool) {
 				return 0, false
 			}
 		}
-		in = in || lo <= r && r <= hi
+		in = in || r == lo || lo < r && r <= hi // a range the wrong way round is its first end, as in git
 	}
 }
 
