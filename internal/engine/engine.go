@@ -28,7 +28,6 @@ type Config struct {
 
 	Trace trace.Recorder // nil: no records
 	Tell  bool           // tell front ends of each stage
-	Check func(s turn.Stage, before, after *turn.Turn)
 
 	CanAsk bool // somebody is there to answer questions
 	// AfterTurn joins what a turn may have left running. It is called once after each turn.
@@ -48,6 +47,7 @@ type Session struct {
 	queue    []event.Prompt
 	cancel   context.CancelCauseFunc // of the running turn; nil when none runs
 	asks     map[string]chan event.Answer
+	check    func(s turn.Stage, before, after *turn.Turn)
 	seq      uint64
 	last     string // id of the newest message
 }
@@ -64,6 +64,9 @@ func New(cfg Config) *Session {
 
 // Use sets the pipeline. The stages' own dependencies need the session, so it cannot be part of Config.
 func (s *Session) Use(stages []turn.Stage) { s.stages = stages }
+
+// Check has f see the turn before and after each stage; for tests.
+func (s *Session) Check(f func(s turn.Stage, before, after *turn.Turn)) { s.check = f }
 
 // Mode is the permission mode in force.
 func (s *Session) Mode() string { s.mu.Lock(); defer s.mu.Unlock(); return s.mode }
@@ -175,7 +178,7 @@ func (s *Session) run(ctx context.Context, t *turn.Turn) error {
 	if err := t.Emit(event.TurnStarted{Prompt: t.Input}); err != nil {
 		return err
 	}
-	r := turn.Runner{Stages: s.stages, Trace: s.cfg.Trace, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.cfg.Check}
+	r := turn.Runner{Stages: s.stages, Trace: s.cfg.Trace, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.check}
 	err := r.Run(ctx, t)
 	if s.cfg.AfterTurn != nil {
 		s.cfg.AfterTurn()
