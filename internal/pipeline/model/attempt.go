@@ -128,6 +128,9 @@ func (a *attempt) spend() {
 // take takes in one chunk: into the assembler, onto the disk when a block is finished, and on to the front ends.
 func (a *attempt) take(ctx context.Context, c provider.Chunk) error {
 	a.got = true
+	if !a.asm.started && c.Kind != provider.ChunkStart {
+		return nil // an answer that never began: nothing of it may be kept, run or shown
+	}
 	switch c.Kind {
 	case provider.ChunkPing:
 		return nil
