@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -40,9 +39,10 @@ type Options struct {
 
 // Client is a provider. It is safe for concurrent use.
 type Client struct {
-	opts Options
-	url  string
-	http *http.Client
+	opts   Options
+	url    string
+	http   *http.Client
+	bodies buffers
 }
 
 // New returns a client. It fails when the base URL cannot be used.
@@ -125,13 +125,16 @@ func (c *Client) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pr
 }
 
 func (c *Client) post(ctx context.Context, req *provider.Request) (*http.Response, error) {
-	hreq, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(EncodeBody(req)))
+	hreq, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, nil)
 	if err != nil {
 		return nil, &provider.Error{Kind: provider.Invalid, Err: err}
 	}
 	if err := c.setHeaders(ctx, hreq.Header, req); err != nil {
 		return nil, err
 	}
+	body := c.bodies.encode(req)
+	defer body.done()
+	body.attach(hreq)
 	resp, err := c.http.Do(hreq)
 	if err != nil {
 		if ctx.Err() != nil {

@@ -261,6 +261,7 @@ func TestNetworkErrors(t *testing.T) {
 	dead := "http://" + l.Addr().String()
 	l.Close()
 	hangup := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // what is not read makes a close a reset
 		conn, _, _ := http.NewResponseController(w).Hijack()
 		conn.Close()
 	})

@@ -88,7 +88,8 @@ func reason(err error) string {
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "connection reset"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+		// net.ErrClosed: the transport saw the end and closed our side while the body was still being sent.
 		return "the server closed the connection without an answer"
 	}
 	var dns *net.DNSError
