@@ -55,7 +55,6 @@ func readers() []entry {
 		{"sha1sum sha224sum sha256sum sha384sum sha512sum md5sum b2sum cksum sum", program{kind: operandPath, notation: "-btzrs --binary --text --tag --zero"}},
 		{"od", program{kind: operandPath, notation: "-abcdfhilosvx -A: -j: -N: -t: -w? --address-radix= --skip-bytes= --read-bytes= --format= --output-duplicates --width?"}},
 		{"hexdump hd", program{kind: operandPath, notation: "-bcCdovx -n: -s: -e:"}},
-		{"xxd", program{kind: operandPath, most: 1, notation: "-abCeuip -c: -g: -l: -s: -o:"}},
 		{"readlink", program{kind: operandPath, names: true, notation: "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --quiet --silent --verbose --zero"}},
 		{"realpath", program{kind: operandPath, names: true, notation: "-emLPqsz --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip --no-symlinks --zero --relative-to@ --relative-base@"}},
 	}

@@ -43,6 +43,7 @@ type args struct {
 	flags    []flagUse
 	operands []shell.Word
 	why      string // the first word that the table does not know
+	late     bool   // a flag, or --, comes after an operand: some systems take it for one more operand
 }
 
 func (a *args) has(names ...string) bool {
@@ -118,6 +119,7 @@ func (t *flagTable) parse(words []shell.Word) (a args) {
 			a.operands = append(a.operands, words[i])
 			continue
 		}
+		a.late = a.late || len(a.operands) > 0 && len(text) > 1 && text[0] == '-'
 		switch {
 		case text == "--":
 			a.operands = append(a.operands, words[i+1:]...)
@@ -263,7 +265,7 @@ func (p *program) use(words []shell.Word) (u usage) {
 	if p.edits {
 		u.no("it changes files")
 	}
-	if p.most > 0 && len(a.operands) > p.most {
+	if p.most > 0 && (len(a.operands) > p.most || a.late) {
 		u.no("it has more operands than it reads")
 	}
 	if p.noGlob {
