@@ -1,0 +1,278 @@
+package attach_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/pipeline/attach"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+type world struct {
+	t      *turn.Turn
+	events []event.Event
+}
+
+func newWorld(history ...msg.Message) *world {
+	w := &world{}
+	w.t = turn.New("t1", "s", event.Prompt{}, history, turn.Services{
+		Emit:    func(e event.Event) error { w.events = append(w.events, e); return nil },
+		Persist: func(m ...msg.Message) ([]msg.Message, error) { return m, nil },
+		Now:     func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) },
+	})
+	w.t.Step = 1
+	return w
+}
+
+// attached lists what stands in the conversation as "source key".
+func (w *world) attached() []string {
+	var out []string
+	for _, m := range w.t.Messages {
+		if m.Kind == msg.KindAttachment {
+			out = append(out, m.Source+" "+m.Key)
+		}
+	}
+	return out
+}
+
+func (w *world) text() string {
+	var b strings.Builder
+	for _, m := range w.t.Messages {
+		b.WriteString(m.Text() + "\n")
+	}
+	return b.String()
+}
+
+func source(name string, items ...attach.Item) attach.Source {
+	return attach.Source{Name: name, Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) { return items, nil }}
+}
+
+func TestOnceAndInOrder(t *testing.T) {
+	w := newWorld()
+	run := attach.New(source("b", attach.Item{Key: "1", Text: "x"}, attach.Item{Key: "2", Text: "y"}), source("a", attach.Item{Key: "1", Text: "z"}))
+	for range 3 {
+		if err := run(t.Context(), w.t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{"b 1", "b 2", "a 1"}, w.attached()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// After a compaction what stood before is no longer sent, so it is attached again.
+func TestAgainAfterCompaction(t *testing.T) {
+	w := newWorld(
+		msg.Message{Kind: msg.KindAttachment, Source: "a", Key: "1"},
+		msg.Message{Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary},
+	)
+	if err := attach.New(source("a", attach.Item{Key: "1", Text: "z"}))(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a 1", "a 1"}, w.attached()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A source that is slow, fails or panics costs a notice and not the turn.
+func TestBadSources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		defer time.Sleep(2 * time.Hour) // fake time: the source that was left behind ends
+		start := time.Now()
+		slow := attach.Source{Name: "slow", Collect: func(ctx context.Context, _ *turn.Turn, _ attach.Seen) ([]attach.Item, error) {
+			<-ctx.Done()
+			time.Sleep(time.Hour)
+			return []attach.Item{{Key: "late"}}, nil
+		}}
+		bad := attach.Source{Name: "bad", Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) { return nil, errors.New("no") }}
+		panics := attach.Source{Name: "panics", Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) { panic("oh") }}
+		if err := attach.New(slow, bad, panics, source("good", attach.Item{Key: "k", Text: "t"}))(t.Context(), w.t); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("took %s", took)
+		}
+		if diff := cmp.Diff([]string{"good k"}, w.attached()); diff != "" {
+			t.Error(diff)
+		}
+		var notices []string
+		for _, e := range w.events {
+			if n, ok := e.(event.Notice); ok {
+				notices = append(notices, n.Text)
+			}
+		}
+		want := []string{"context source slow: took longer than 2s", "context source bad: no", "context source panics: failed inside: oh"}
+		if diff := cmp.Diff(want, notices); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestBudgetCutsAtALetter(t *testing.T) {
+	w := newWorld()
+	s := source("a", attach.Item{Key: "1", Text: "abé" + strings.Repeat("x", 100)})
+	s.Budget = 3 // inside the é
+	if err := attach.New(s)(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	if want := "ab\n[cut here: 2 of 104 bytes shown]"; !strings.Contains(w.text(), want) {
+		t.Errorf("got %q", w.text())
+	}
+}
+
+func TestChangedFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.txt")
+	write := func(text string, at int64) {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stamp := time.Unix(at, 0)
+		if err := os.Chtimes(path, stamp, stamp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cache := tool.NewReadCache()
+	seen := func() {
+		b, _ := os.ReadFile(path)
+		info, _ := os.Stat(path)
+		cache.Put(path, tool.ReadState{Hash: tool.Hash(b), Size: info.Size(), ModTime: info.ModTime(), Content: b})
+	}
+	run := attach.New(attach.Changed(cache, filepath.Base))
+	w := newWorld()
+	step := func() string {
+		before := len(w.t.Messages)
+		if err := run(t.Context(), w.t); err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, m := range w.t.Messages[before:] {
+			b.WriteString(m.Text())
+		}
+		return b.String()
+	}
+	write("one\ntwo\n", 100)
+	seen()
+	if got := step(); got != "" {
+		t.Errorf("unchanged: %q", got)
+	}
+	write("one\ntwo\n", 200)
+	if got := step(); got != "" {
+		t.Errorf("touched only: %q", got)
+	}
+	write("one\nTWO\n", 300)
+	if got := step(); !strings.Contains(got, "-two\n+TWO") {
+		t.Errorf("changed: %q", got)
+	}
+	if got := step(); got != "" {
+		t.Errorf("told twice: %q", got)
+	}
+	write("one\ntwo\n", 400)
+	if got := step(); !strings.Contains(got, "-TWO\n+two") {
+		t.Errorf("changed back: %q", got)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := step(); !strings.Contains(got, "no longer there") {
+		t.Errorf("removed: %q", got)
+	}
+	if got := step(); got != "" {
+		t.Errorf("told twice that it is gone: %q", got)
+	}
+}
+
+func TestDate(t *testing.T) {
+	w := newWorld()
+	run := attach.New(attach.Date())
+	_, _ = run(t.Context(), w.t), run(t.Context(), w.t)
+	if diff := cmp.Diff([]string{"date 2026-03-04"}, w.attached()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTodo(t *testing.T) {
+	write := msg.Message{Kind: msg.KindAssistant, Blocks: []msg.Block{msg.ToolUse("c", "TodoWrite", nil)}}
+	result := msg.Message{Kind: msg.KindUser, Blocks: []msg.Block{msg.ToolResult("c", false, msg.Text("ok"))}}
+	history := []msg.Message{write}
+	for range 12 {
+		history = append(history, result)
+	}
+	for name, tc := range map[string]struct {
+		history []msg.Message
+		list    string
+		want    int
+	}{
+		"fresh":          {history, "[ ] a", 0},
+		"quiet for long": {append(history[:len(history):len(history)], result), "[ ] a", 1},
+		"empty list":     {append(history[:len(history):len(history)], result), "", 0},
+	} {
+		w := newWorld(tc.history...)
+		if err := attach.New(attach.Todo(func() string { return tc.list }))(t.Context(), w.t); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(w.attached()); got != tc.want {
+			t.Errorf("%s: attached %d times, want %d", name, got, tc.want)
+		}
+	}
+}
+
+func TestQueuedPromptsAreTheUsersOwnWords(t *testing.T) {
+	queue := []event.Prompt{{ID: "q1", Text: "also this"}}
+	run := attach.New(attach.Queued(func() bool { return len(queue) > 0 }, func() []event.Prompt { q := queue; queue = nil; return q }))
+	w := newWorld()
+	if err := run(t.Context(), w.t); err != nil || len(w.t.Messages) != 0 {
+		t.Errorf("taken in the first pass: %v, %v", w.t.Messages, err)
+	}
+	w.t.Step = 2
+	if err := run(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.t.Messages) != 1 || w.t.Messages[0].Kind != msg.KindUser || w.t.Messages[0].ID != "q1" || w.t.Messages[0].Text() != "also this" {
+		t.Errorf("got %+v", w.t.Messages)
+	}
+}
+
+func TestMentions(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.txt", "no.txt", "sub/x", "sub/y/z"} {
+		path := filepath.Join(dir, name)
+		_ = os.MkdirAll(filepath.Dir(path), 0o755)
+		if err := os.WriteFile(path, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(_ context.Context, path string, from, limit int) ([]msg.Block, error) {
+		return []msg.Block{msg.Text(fmt.Sprintf("%s from %d, %d lines", filepath.Base(path), from, limit))}, nil
+	}
+	w := newWorld()
+	for _, m := range []turn.Mention{{Ref: "a.txt#L3-5", Path: "a.txt", From: 3, To: 5}, {Ref: "a.txt", Path: "a.txt"}, {Ref: "sub", Path: "sub"}, {Ref: "no.txt", Path: "no.txt"}} {
+		m.Path = filepath.Join(dir, m.Path)
+		w.t.Mentions = append(w.t.Mentions, m)
+	}
+	err := attach.New(attach.Mention(read, func(path string) bool { return filepath.Base(path) != "no.txt" }))(t.Context(), w.t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a.txt from 3, 3 lines", "a.txt from 0, 0 lines", "Directory @sub\nx\ny/"} {
+		if !strings.Contains(w.text(), want) {
+			t.Errorf("%q is missing in %s", want, w.text())
+		}
+	}
+	if strings.Contains(w.text(), "no.txt") || len(w.events) == 0 {
+		t.Errorf("a forbidden file was attached, or nobody was told: %s", w.text())
+	}
+}
