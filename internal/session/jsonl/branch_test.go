@@ -72,6 +72,7 @@ func TestLiveBranch(t *testing.T) {
 		"progress links":    {typed("u", "-") + asked("a", "u", "m", "t1") + rec("progress", "p", "a", `"data":{}`) + told("r", "p", "t1"), "u a r"},
 		"sidechain":         {typed("u", "-") + rec("user", "s", "-", `"isSidechain":true,"message":{"role":"user","content":"x"}`) + said("a", "u", "m"), "u a"},
 		"only a sidechain":  {rec("user", "s", "-", `"isSidechain":true,"message":{"role":"user","content":"x"}`), "s"},
+		"damaged, repeated": {old + rec("user", "u3", "a2", `"message":"error"`) + typed("u3", "a2"), "u1 a1 u2 a2 u3"},
 		"copies":            {old + typed("u1", "-") + said("a1", "u1", "m1"), "u1 a1 u2 a2"},
 		"boundary":          {old + boundary("b", "a2", "") + summary("s", "b") + typed("u3", "s"), "b s u3"},
 		"back over it":      {old + boundary("b", "a2", "") + summary("s", "b") + typed("u3", "a1"), "u1 a1 u3"},

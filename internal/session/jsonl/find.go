@@ -39,7 +39,13 @@ func (s Store) Find(dir, ref string) (session.Meta, error) {
 
 func findPath(path string) (session.Meta, error) {
 	m, talk, err := readMeta(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !talk {
+	if err == nil && !talk {
+		// What a listing passes over may be resumed all the same by one who names it: a sub-agent's file.
+		if _, err := Read(path, ""); err != nil {
+			return session.Meta{}, notFound{path}
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return session.Meta{}, notFound{path}
 	}
 	return m, err

@@ -59,6 +59,12 @@ const (
 
 func (l *line) has(f flags) bool { return l.flags&f != 0 }
 
+// hasContent reports whether a record of a turn has the message that makes it one.
+func (l *line) hasContent() bool {
+	m := l.get(l.message)
+	return l.kind != kindUser && l.kind != kindAssistant || len(m) > 0 && m[0] == '{'
+}
+
 func (l *line) get(s span) []byte { return l.all[s.start:s.end] }
 
 // eachField calls fn with the key (unquoted, escapes kept) and the value of each field of the object that src

@@ -30,6 +30,7 @@ func newTree(lines []line) *tree {
 		if l.kind < kindUser || l.kind > kindProgress || l.has(flagSidechain) && !onlySide {
 			continue
 		}
+		l.flags &^= flagSidechain // a sub-agent's own file, resumed: there is nothing beside which it could run
 		t.add(l)
 	}
 	return t
@@ -38,7 +39,10 @@ func newTree(lines []line) *tree {
 func (t *tree) add(l line) {
 	i := len(t.recs)
 	if id := l.get(l.uuid); len(id) > 0 {
-		if _, seen := t.index[string(id)]; seen {
+		if first, seen := t.index[string(id)]; seen && l.hasContent() && !t.recs[first].hasContent() {
+			t.recs[first].flags |= flagCopy // a damaged record that was written again
+			t.index[string(id)] = i
+		} else if seen {
 			l.flags |= flagCopy
 			if t.copies == nil {
 				t.copies = map[string][]int{}
