@@ -126,7 +126,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	info := r.prices.Info
 	norm := normalize.Deps{
 		Info: info, DropThinking: func() bool { return r.dropThinking }, DropMismatch: func() bool { return r.dropMismatch },
-		ID: r.prices.Resolve,
+		ID: r.prices.Resolve, Foreign: r.foreign(),
 	}
 	cfg := r.requestConfig()
 	return pipeline.Deps{

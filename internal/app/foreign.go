@@ -1,0 +1,37 @@
+package app
+
+import (
+	"encoding/json"
+
+	"lathe/internal/msg"
+)
+
+// foreignKind is the state record that names the last message which was made under another system prompt or with
+// other tools than the session has now.
+const foreignKind = "other-prefix"
+
+// foreign finds the messages whose thinking may not be sent: a thinking block is valid only behind the system
+// prompt and the tools with which it was made. A resumed session without frozen ones (another program's transcript,
+// or one whose tools change now) gets new ones, so all of its thinking until now is left out, in later runs too.
+func (r *run) foreign() func(msg.Message) bool {
+	c := r.conv
+	if !c.resumed || len(c.state.Messages) == 0 {
+		return nil
+	}
+	last := ""
+	_ = json.Unmarshal(c.state.Kept[foreignKind], &last)
+	if c.state.Frozen == nil {
+		last = c.state.Messages[len(c.state.Messages)-1].ID
+		if err := c.log.Keep(foreignKind, last); err != nil {
+			r.warn("remember that earlier thinking is not sent: " + err.Error())
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range c.state.Messages {
+		ids[m.ID] = true
+		if m.ID == last {
+			return func(m msg.Message) bool { return ids[m.ID] }
+		}
+	}
+	return nil
+}
