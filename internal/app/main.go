@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"lathe/internal/event"
@@ -90,12 +92,13 @@ func mistyped(o *options) string {
 	if o.print || word == "" || strings.ContainsAny(word, " \t\n/.") {
 		return ""
 	}
-	for name := range subcommands() {
-		if near(word, name) {
-			return name
+	best := ""
+	for _, name := range slices.Sorted(maps.Keys(subcommands())) {
+		if near(word, name) && (best == "" || strings.HasPrefix(name, word)) {
+			best = name
 		}
 	}
-	return ""
+	return best
 }
 
 // near reports whether two words differ by one letter: one more, one less, one other, or two swapped.
