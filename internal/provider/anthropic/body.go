@@ -10,26 +10,30 @@ import (
 	"lathe/internal/provider/wire"
 )
 
-// buffers keeps the memory of the last request body for the next one: bodies grow with the session, and making a
-// new one of some megabytes for each step costs more than all the rest of the step.
+// buffers keeps the last request body for the next one: bodies grow with the session, and making a new one of some
+// megabytes for each step costs more than all the rest of the step.
 type buffers struct {
 	mu    sync.Mutex
-	spare []byte
+	spare *wire.Body // nil while a request uses it
 }
 
 // encode returns the body of a request. The caller must call done when the call has ended.
 func (b *buffers) encode(req *provider.Request) *body {
 	b.mu.Lock()
-	buf := b.spare
+	from := b.spare
 	b.spare = nil
 	b.mu.Unlock()
-	return &body{data: wire.AppendRequest(buf[:0], req), home: b, users: 1}
+	if from == nil {
+		from = new(wire.Body)
+	}
+	return &body{from: from, data: from.Encode(req), home: b, users: 1}
 }
 
 // body is an encoded request. The transport may read it several times, and may still hold it when the call has
 // ended, so its memory goes back when the last of its users has closed.
 type body struct {
 	home *buffers
+	from *wire.Body
 
 	mu    sync.Mutex
 	data  []byte
@@ -57,7 +61,7 @@ func (b *body) done() {
 		return
 	}
 	b.home.mu.Lock()
-	b.home.spare = b.data
+	b.home.spare = b.from
 	b.home.mu.Unlock()
 	b.data = nil
 }

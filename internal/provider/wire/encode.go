@@ -14,6 +14,15 @@ import (
 // bytes in every process, which prompt caching and thinking blocks depend on. The messages come last, so that
 // the body of the next request of a conversation begins with this one, but for its end and the cache marks.
 func AppendRequest(dst []byte, req *provider.Request) []byte {
+	dst = appendHead(dst, req)
+	for i := range req.Messages {
+		dst = appendMessage(dst, req, i)
+	}
+	return append(dst, ']', '}')
+}
+
+// appendHead writes all that stands before the first message.
+func appendHead(dst []byte, req *provider.Request) []byte {
 	dst = append(dst, `{"model":`...)
 	dst = msg.AppendString(dst, req.Model)
 	dst = append(dst, `,"max_tokens":`...)
@@ -26,21 +35,23 @@ func AppendRequest(dst []byte, req *provider.Request) []byte {
 	dst = appendExtra(dst, req.Extra)
 	dst = appendTools(dst, req)
 	dst = appendSystem(dst, req)
-	dst = append(dst, `,"messages":[`...)
-	for i, m := range req.Messages {
-		if i > 0 {
+	return append(dst, `,"messages":[`...)
+}
+
+// appendMessage writes message i, and the comma before it.
+func appendMessage(dst []byte, req *provider.Request, i int) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	m := req.Messages[i]
+	dst = append(dst, `{"role":`...)
+	dst = msg.AppendString(dst, string(m.Role))
+	dst = append(dst, `,"content":[`...)
+	for j, b := range m.Content {
+		if j > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"role":`...)
-		dst = msg.AppendString(dst, string(m.Role))
-		dst = append(dst, `,"content":[`...)
-		for j, b := range m.Content {
-			if j > 0 {
-				dst = append(dst, ',')
-			}
-			dst = msg.AppendBlock(dst, b, mark(req, provider.AtMessage, i, j))
-		}
-		dst = append(dst, ']', '}')
+		dst = msg.AppendBlock(dst, b, mark(req, provider.AtMessage, i, j))
 	}
 	return append(dst, ']', '}')
 }
