@@ -25,7 +25,6 @@ import (
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/provider"
 	"lathe/internal/session"
-	"lathe/internal/token"
 	"lathe/internal/tool/todo"
 	"lathe/internal/turn"
 )
@@ -282,6 +281,7 @@ func (r *run) resolve(path string) (string, bool) {
 }
 
 func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) model.Deps {
+	var sizes sizer
 	return model.Deps{
 		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
 		DropThinking: func(*turn.Turn) {
@@ -292,14 +292,7 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 		},
 		Retarget:  retarget,
 		MaxOutput: func(name string) int { return r.prices.Info(name).MaxOutput },
-		Size: func(req *provider.Request) (int, int) {
-			c := token.Counter{New: r.prices.Info(req.Model).NewTokenizer}
-			n := c.Blocks(req.System) + c.Tools(req.Tools)
-			for _, m := range req.Messages {
-				n += c.Blocks(m.Content)
-			}
-			return n, 0
-		},
+		Size: func(req *provider.Request) (int, int) { return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0 },
 	}
 }
 
