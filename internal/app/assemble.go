@@ -292,7 +292,9 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 		},
 		Retarget:  retarget,
 		MaxOutput: func(name string) int { return r.prices.Info(name).MaxOutput },
-		Size: func(req *provider.Request) (int, int) { return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0 },
+		Size: func(req *provider.Request) (int, int) {
+			return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0
+		},
 	}
 }
 
