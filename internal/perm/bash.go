@@ -25,15 +25,19 @@ type outcome struct {
 	wanted                             [][]shell.Word // uncovered commands, for suggestions
 	reads                              []string       // uncovered directories of cd, for suggestions
 	noSuggest                          bool
+	looks                              int // directory entries that may still be looked at
 }
 
-// maxInner is how deep shells in shells are looked into.
-const maxInner = 4
+const (
+	maxInner = 4      // how deep shells in shells are looked into
+	maxMoves = 16     // how many directory changes are followed
+	maxLooks = 20_000 // how many directory entries one decision looks at
+)
 
 func (c *call) shell() Decision {
 	text := c.field("command")
 	s := &shellCall{
-		call: c, script: shell.Analyse(text), out: &outcome{},
+		call: c, script: shell.Analyse(text), out: &outcome{looks: maxLooks},
 		start: []string{c.env.common(c.env.Workspace.Cwd)},
 	}
 	s.examine(true)
@@ -206,7 +210,7 @@ func (s *shellCall) add(text string, f finding) {
 
 // dirs are the directories that a command may run in, or nil when they cannot be told.
 func (s *shellCall) dirs(c *shell.Command) []string {
-	if c.Lost || s.start == nil {
+	if c.Lost || s.start == nil || len(c.Moves) > maxMoves {
 		return nil
 	}
 	cur := s.start

@@ -58,7 +58,11 @@ func (e *Env) absolute(path, base string) (abs, problem string) {
 
 // common spells one of the workspace's own directories the common way.
 func (e *Env) common(dir string) string {
-	if e.Platform != "windows" {
+	switch e.Platform {
+	case "darwin":
+		return public(dir)
+	case "windows":
+	default:
 		return dir
 	}
 	dir = strings.ReplaceAll(dir, `\`, "/")
@@ -66,6 +70,16 @@ func (e *Env) common(dir string) string {
 		dir = "/" + strings.ToLower(dir[:1]) + dir[2:]
 	}
 	return strings.TrimSuffix(dir, "/")
+}
+
+// public gives a path below the links /tmp, /var and /etc of a Mac its usual name.
+func public(path string) string {
+	for _, dir := range []string{"/tmp", "/var", "/etc"} {
+		if _, ok := cutDir(path, "/private"+dir); ok {
+			return path[len("/private"):]
+		}
+	}
+	return path
 }
 
 // native spells a common path as the machine's file system wants it.
@@ -199,6 +213,9 @@ func (e *Env) follow(t *target, abs string) {
 	t.real = cur
 	if cur == "" {
 		t.real = "/"
+	}
+	if e.Platform == "darwin" {
+		t.real = public(t.real)
 	}
 	if t.real != t.names[len(t.names)-1] {
 		t.names = append(t.names, t.real)

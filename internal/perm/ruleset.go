@@ -18,6 +18,7 @@ type Options struct {
 // Ruleset is a compiled set of rules, safe for concurrent use and never changed.
 type Ruleset struct {
 	opt   Options
+	rules []Rule
 	tools [4][]toolRule // by effect
 	bash  [4][]bashRule
 	read  [4][]pathRule
@@ -72,6 +73,7 @@ func Compile(rules []Rule, opt Options) (*Ruleset, []Warning) {
 		if r.Effect == Allow && r.Repo && !opt.Trusted {
 			continue
 		}
+		s.rules = append(s.rules, r)
 		if why := s.add(r); why != "" {
 			warnings = append(warnings, Warning{Rule: r, Text: why})
 		}
@@ -94,12 +96,24 @@ func (s *Ruleset) With(rules ...Rule) *Ruleset {
 		more.web[i] = more.web[i][:len(more.web[i]):len(more.web[i])]
 		more.named[i] = more.named[i][:len(more.named[i]):len(more.named[i])]
 	}
+	more.rules = append(more.rules[:len(more.rules):len(more.rules)], rules...)
 	for _, r := range rules {
 		r.Source.Kind, r.Source.Rule = "rule", r.Text
 		more.add(r)
 	}
 	return more
 }
+
+// Rules are the rules in force, in the order given, the malformed ones too.
+func (s *Ruleset) Rules() []Rule {
+	if s == nil {
+		return nil
+	}
+	return s.rules
+}
+
+// Removes returns the deny rule that takes the whole tool away, so that it is not offered to the model; nil if none.
+func (s *Ruleset) Removes(tool string) *Rule { return s.tool(Deny, canonicalTool(tool)) }
 
 // add compiles one rule. why is not empty when it is left out or will not do what its text says.
 func (s *Ruleset) add(r Rule) (why string) {

@@ -77,10 +77,8 @@ func escapeGlob(s string) string {
 // onlyProcIn says that a word is one <(…), which a program reads like a file.
 func onlyProcIn(w shell.Word) bool { return len(w.Pieces) == 1 && w.Pieces[0].Kind == shell.ProcIn }
 
-const (
-	maxMatches = 1000
-	maxWalk    = 10_000
-)
+// maxMatches is how many names one glob is followed to.
+const maxMatches = 1000
 
 // paths are the paths that a word names in each of the directories: the matches of a glob, and the pattern itself,
 // which the shell passes on when nothing matches.
@@ -101,7 +99,7 @@ func (s *shellCall) paths(w shell.Word, at []string, atStart bool) (list []strin
 			list = append(list, join(dir, v.text))
 			continue
 		}
-		found, ok := s.env.expand(dir, v.text)
+		found, ok := s.env.expand(dir, v.text, &s.out.looks)
 		if !ok {
 			return nil, "its pattern matches too much"
 		}
@@ -130,7 +128,7 @@ func unescapeGlob(s string) string {
 }
 
 // expand lists what a glob matches below dir.
-func (e *Env) expand(dir, pattern string) (list []string, ok bool) {
+func (e *Env) expand(dir, pattern string, looks *int) (list []string, ok bool) {
 	bases := []string{dir}
 	if strings.HasPrefix(pattern, "/") {
 		bases, pattern = []string{""}, strings.TrimLeft(pattern, "/")
@@ -150,6 +148,9 @@ func (e *Env) expand(dir, pattern string) (list []string, ok bool) {
 				continue
 			}
 			entries, _ := e.fs().ReadDir(e.native(base + "/")) // what cannot be listed matches nothing
+			if *looks -= len(entries); *looks < 0 {
+				return nil, false
+			}
 			for _, entry := range entries {
 				name := entry.Name()
 				if name[0] == '.' && seg[0] != '.' || !globName(e.fold(seg), e.fold(name)) {
@@ -168,20 +169,19 @@ func (e *Env) expand(dir, pattern string) (list []string, ok bool) {
 
 // below looks through a directory for what must not be read: files under a deny or ask rule, and with links set
 // also links that lead outside. It returns the first, or ok false when there is too much to look at.
-func (e *Env) below(dir string, links bool) (f finding, ok bool) {
+func (e *Env) below(dir string, links bool, looks *int) (f finding, ok bool) {
 	rules := e.Rules
 	limited := rules != nil && len(rules.read[Deny])+len(rules.read[Ask]) > 0
 	if !limited && !links {
 		return finding{}, true
 	}
-	budget := maxWalk
 	queue := []string{dir}
 	for len(queue) > 0 {
 		dir := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		entries, _ := e.fs().ReadDir(e.native(dir)) // an unreadable directory gives nothing to the command either
 		for _, entry := range entries {
-			if budget--; budget < 0 {
+			if *looks--; *looks < 0 {
 				return finding{}, false
 			}
 			name := dir + "/" + entry.Name()

@@ -16,6 +16,10 @@ func Analyse(text string) *Script {
 	if len(text) > MaxLen {
 		a.problem("it is longer than %d characters", MaxLen)
 	}
+	if strings.Count(text, "(")+strings.Count(text, "`")+strings.Count(text, "{")+strings.Count(text, "[") > maxOpen {
+		a.problem("it has more than %d brackets", maxOpen)
+		return a.script
+	}
 	if len(text) > maxParse {
 		return a.script
 	}

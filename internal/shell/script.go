@@ -7,9 +7,14 @@ const (
 	// MaxLen is the longest script, in bytes, that can be judged as harmless; a longer one has a problem.
 	MaxLen = 10_000
 	// maxParse is the longest script that is parsed at all.
-	maxParse = 64 << 10
+	maxParse = 2 * MaxLen
+	// maxOpen is the largest number of opening brackets and substitutions that is parsed: nesting costs the parser
+	// more than its length.
+	maxOpen = 1500
 	// maxBraces is the largest number of words that one brace expansion is followed through.
 	maxBraces = 64
+	// maxOpenBraces is the largest number of opening braces in a word that is looked at.
+	maxOpenBraces = 32
 )
 
 // Script is an analysed text.

@@ -15,6 +15,10 @@ func (a *analyser) words(w *syntax.Word) []Word {
 		return []Word{a.word(w)}
 	}
 	text := a.source(w)
+	if strings.Count(text, "{") > maxOpenBraces {
+		a.nested(w)
+		return []Word{{Text: text, Pieces: []Piece{{Kind: Opaque, Text: "a large brace expansion"}}}}
+	}
 	split := *w // SplitBraces changes the word, whose substitutions must be walked once only
 	a.nested(w)
 	if !syntax.SplitBraces(&split) {

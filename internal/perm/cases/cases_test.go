@@ -36,6 +36,7 @@ func tempDir(t testing.TB) string {
 // TestCorpus runs the project's own cases. Every ask and deny whose answer is documented must be exactly right, or
 // stricter where the row accepts it; of the allows at least 99 in 100.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	list := readFile(t, "permissions.jsonl")
 	root := tempDir(t)
 	allows, allowed, exact := 0, 0, 0
@@ -70,6 +71,7 @@ func TestCorpus(t *testing.T) {
 
 // TestMore runs more commands and calls of every kind, each exactly.
 func TestMore(t *testing.T) {
+	t.Parallel()
 	root := tempDir(t)
 	for _, c := range readFile(t, "more.jsonl") {
 		res, err := c.Run(filepath.Join(root, c.ID))
@@ -84,11 +86,12 @@ func TestMore(t *testing.T) {
 // TestSavedAnswer saves what each question suggests: with it the same call is allowed, and the call with one more
 // part is not.
 func TestSavedAnswer(t *testing.T) {
+	t.Parallel()
 	root := tempDir(t)
 	suggested := 0
 	for i, c := range append(readFile(t, "permissions.jsonl"), readFile(t, "more.jsonl")...) {
-		if i%3 != 0 || strings.Contains(string(c.Input), " # ") {
-			continue // a third is enough; a comment would swallow the added part
+		if i%5 != 0 || strings.Contains(string(c.Input), " # ") {
+			continue // a part of them is enough; a comment would swallow the added part
 		}
 		dir := filepath.Join(root, c.ID)
 		res, err := c.Run(dir)
@@ -123,7 +126,7 @@ func TestSavedAnswer(t *testing.T) {
 		}
 	}
 	t.Logf("%d questions with a suggestion", suggested)
-	if suggested < 100 {
+	if suggested < 60 {
 		t.Errorf("only %d questions suggest a rule", suggested)
 	}
 }
