@@ -103,17 +103,27 @@ func (s *shellCall) examine(cover bool) {
 	for i := range s.script.Commands {
 		c := &s.script.Commands[i]
 		at := s.dirs(c)
-		layers := s.layers(c)
-		s.rulesAgainst(c, layers)
-		for _, l := range layers {
-			s.pathsAgainst(c, l, at)
-			s.removals(c, l, at)
-			s.lookInside(l, at)
+		if len(c.Loops) == 0 {
+			s.examineOne(c, at, cover)
+			continue
 		}
-		s.redirects(c, at, cover)
-		if cover {
-			s.cover(c, layers, at)
+		for _, v := range s.variants(c) {
+			s.examineOne(v, at, cover)
 		}
+	}
+}
+
+func (s *shellCall) examineOne(c *shell.Command, at []string, cover bool) {
+	layers := s.layers(c)
+	s.rulesAgainst(c, layers)
+	for _, l := range layers {
+		s.pathsAgainst(c, l, at)
+		s.removals(c, l, at)
+		s.lookInside(l, at)
+	}
+	s.redirects(c, at, cover)
+	if cover {
+		s.cover(c, layers, at)
 	}
 }
 

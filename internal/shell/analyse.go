@@ -55,6 +55,7 @@ type place struct {
 	lost   bool
 	piped  bool
 	inside string
+	loops  []Loop
 }
 
 // apart is the place of a command that runs in a shell of its own.
@@ -247,14 +248,36 @@ func (a *analyser) forClause(c *syntax.ForClause, p place) place {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		a.script.Assigned = append(a.script.Assigned, l.Name.Value)
+		loop := Loop{Name: l.Name.Value}
+		known := l.InPos.IsValid() && len(l.Items) > 0 && !c.Select
 		for _, w := range l.Items {
-			a.word(w)
+			for _, item := range a.words(w) {
+				known = known && writtenOut(item)
+				loop.Items = append(loop.Items, item)
+			}
+		}
+		if known && len(loop.Items) <= maxItems {
+			inner := p
+			inner.loops = append(p.loops[:len(p.loops):len(p.loops)], loop)
+			after := a.loop(inner, func(p place) place { return a.stmts(c.Do, p) })
+			after.loops = p.loops
+			return after
 		}
 	case *syntax.CStyleLoop:
 		a.nested(l)
 		a.add(Command{Kind: Arith, Text: a.source(l)}, nil, p)
 	}
 	return a.loop(p, func(p place) place { return a.stmts(c.Do, p) })
+}
+
+// writtenOut says that a loop's value is literal or a pattern of file names.
+func writtenOut(w Word) bool {
+	for _, p := range w.Pieces {
+		if p.Kind != Lit && p.Kind != Glob {
+			return false
+		}
+	}
+	return true
 }
 
 func (a *analyser) caseClause(c *syntax.CaseClause, p place) place {

@@ -12,7 +12,7 @@ func (a *analyser) add(c Command, redirs []*syntax.Redirect, p place) {
 	for _, r := range redirs {
 		c.Redirs = append(c.Redirs, a.redir(r))
 	}
-	c.Moves, c.Lost, c.Piped, c.Inside = p.moves, p.lost, p.piped, p.inside
+	c.Moves, c.Lost, c.Piped, c.Inside, c.Loops = p.moves, p.lost, p.piped, p.inside, p.loops
 	a.script.Commands = append(a.script.Commands, c)
 }
 

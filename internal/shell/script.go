@@ -13,6 +13,8 @@ const (
 	maxOpen = 1500
 	// maxBraces is the largest number of words that one brace expansion is followed through.
 	maxBraces = 64
+	// maxItems is the largest number of values of a loop that are followed.
+	maxItems = 32
 	// maxOpenBraces is the largest number of opening braces in a word that is looked at.
 	maxOpenBraces = 32
 )
@@ -65,8 +67,16 @@ type Command struct {
 	Lost bool
 	// Piped says that its standard input is another command's output.
 	Piped bool
+	// Loops are the for loops around it whose values are written out.
+	Loops []Loop
 	// Inside says where it stands: "", "substitution" or "function".
 	Inside string
+}
+
+// Loop is a for loop over words that are literal or patterns of file names.
+type Loop struct {
+	Name  string
+	Items []Word
 }
 
 // Move is a directory change.
