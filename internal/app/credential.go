@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"lathe/internal/proc"
 	"lathe/internal/provider"
 	"lathe/internal/provider/anthropic"
 	"lathe/internal/provider/replay"
@@ -45,7 +45,7 @@ type modelSource struct {
 }
 
 // openModel builds the provider: a recording, or the Messages API at whatever address the environment names.
-func openModel(o *options, p *place) (*modelSource, error) {
+func openModel(o *options, p *place, procs *proc.Group) (*modelSource, error) {
 	m := &modelSource{keySource: "none", close: func() error { return nil }}
 	if o.replay != "" || o.recording != nil {
 		player, err := openRecording(o, p)
@@ -53,7 +53,7 @@ func openModel(o *options, p *place) (*modelSource, error) {
 			return nil, err
 		}
 		m.provider, m.keySource, m.model = player, "none", player.Model()
-	} else if err := m.anthropic(o, p); err != nil {
+	} else if err := m.anthropic(o, p, procs); err != nil {
 		return nil, err
 	}
 	if o.record == "" {
@@ -79,7 +79,7 @@ func replayVars(p *place) map[string]string {
 	return map[string]string{"DIR": p.sys.Dirs.Work, "HOME": p.sys.Dirs.Home, "DATE": p.sys.Now().Format("2006-01-02")}
 }
 
-func (m *modelSource) anthropic(o *options, p *place) error {
+func (m *modelSource) anthropic(o *options, p *place, procs *proc.Group) error {
 	getenv := p.sys.Getenv
 	client, err := anthropic.NewClient(getenv)
 	if err != nil {
@@ -98,7 +98,7 @@ func (m *modelSource) anthropic(o *options, p *place) error {
 	case getenv("ANTHROPIC_API_KEY") != "":
 		opt.APIKey, m.keySource = getenv("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
 	case helper != "":
-		opt.KeyHelper, m.keySource = keyHelper(helper, p), "apiKeyHelper"
+		opt.KeyHelper, m.keySource = keyHelper(helper, p, procs), "apiKeyHelper"
 	default:
 		return errNoKey
 	}
@@ -114,7 +114,7 @@ func (m *modelSource) anthropic(o *options, p *place) error {
 }
 
 // keyHelper runs the user's command, which prints a key, and keeps the key for a while.
-func keyHelper(command string, p *place) func(ctx context.Context, force bool) (string, error) {
+func keyHelper(command string, p *place, procs *proc.Group) func(ctx context.Context, force bool) (string, error) {
 	var mu sync.Mutex
 	var key string
 	var at time.Time
@@ -128,7 +128,7 @@ func keyHelper(command string, p *place) func(ctx context.Context, force bool) (
 		if key != "" && !force && time.Since(at) < ttl {
 			return key, nil
 		}
-		fresh, err := runHelper(ctx, command, p)
+		fresh, err := runHelper(ctx, command, p, procs)
 		if err != nil {
 			return "", err
 		}
@@ -137,25 +137,26 @@ func keyHelper(command string, p *place) func(ctx context.Context, force bool) (
 	}
 }
 
-func runHelper(ctx context.Context, command string, p *place) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, helperLimit)
-	defer cancel()
-	name, args := "/bin/sh", []string{"-c", command}
+// runHelper runs the command as a child of ours, which dies with the program and takes along what it started.
+func runHelper(ctx context.Context, command string, p *place, procs *proc.Group) (string, error) {
+	args := []string{"/bin/sh", "-c", command}
 	if runtime.GOOS == "windows" {
-		name, args = "cmd", []string{"/c", command}
+		args = []string{"cmd", "/c", command}
 	}
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = p.sys.Dirs.Work, p.sys.Environ()
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && len(exit.Stderr) > 0 {
-			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
-		}
+	out, said := proc.NewOutput(proc.OutputOptions{}), proc.NewOutput(proc.OutputOptions{})
+	exit, err := procs.Run(ctx, proc.Spec{Args: args, Dir: p.sys.Dirs.Work, Env: p.sys.Environ(), Out: out, Err: said,
+		Timeout: helperLimit, MaxOutput: 1 << 20})
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("apiKeyHelper: %w", err)
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case exit.TimedOut:
+		return "", fmt.Errorf("apiKeyHelper printed no key in %s", helperLimit)
+	case exit.Code != 0:
+		return "", fmt.Errorf("apiKeyHelper: exit code %d: %s", exit.Code, strings.TrimSpace(said.Excerpt(2000).Head))
 	}
-	key := strings.TrimSpace(string(out))
+	key := strings.TrimSpace(out.Excerpt(64 << 10).Head)
 	if key == "" {
 		return "", errors.New("apiKeyHelper printed no key")
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/price"
+	"lathe/internal/proc"
 	"lathe/internal/trace"
 )
 
@@ -30,6 +32,7 @@ type run struct {
 	model  *modelSource
 	conv   *conversation
 	tools  *toolset
+	procs  proc.Group // every child of the run
 	prices *price.Table
 
 	rules   []perm.Rule
@@ -75,7 +78,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	if err := r.permissions(); err != nil {
 		return nil, err
 	}
-	if r.model, err = openModel(o, p); err != nil {
+	if r.model, err = openModel(o, p, &r.procs); err != nil {
 		return nil, err
 	}
 	if r.conv, err = openSession(o, p); err != nil {
@@ -134,7 +137,11 @@ func (r *run) headless(p event.Prompt) int {
 	_ = conn.Send(ctx, event.Close{})
 	cancel()
 	conn.Wait()
-	if err != nil && !isClosedPipe(err) {
+	switch {
+	case err == nil, isClosedPipe(err):
+	case interrupted() && (errors.Is(err, headless.ErrNoResult) || errors.Is(err, engine.ErrClosed)):
+		r.warn("interrupted before anything was done")
+	default:
 		fmt.Fprintf(r.st.Err, "Error: %s\n", err)
 	}
 	if r.o.outputFormat == "text" && r.o.verbose || r.o.stages {
@@ -217,6 +224,7 @@ func (r *run) signals(conn event.Conn) (interrupted func() bool, stop func()) {
 					mu.Unlock()
 					if !again {
 						_ = conn.Send(context.Background(), event.Interrupt{DropQueued: true})
+						_ = conn.Send(context.Background(), event.Close{}) // the prompt may have been waiting still: no turn comes then
 						continue
 					}
 					r.die(exitInterrupted)
@@ -234,7 +242,7 @@ func (r *run) signals(conn event.Conn) (interrupted func() bool, stop func()) {
 
 // die ends the process at once, with every child.
 func (r *run) die(code int) {
-	r.tools.procs.KillAll()
+	r.procs.KillAll()
 	os.Exit(code)
 }
 
@@ -245,7 +253,7 @@ func (r *run) close() {
 	if err := r.tools.tasks.Close(ctx); err != nil {
 		r.warn(err.Error())
 	}
-	r.tools.procs.Close()
+	r.procs.Close()
 	if err := r.conv.log.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
 	}

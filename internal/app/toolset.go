@@ -10,7 +10,6 @@ import (
 
 	"lathe/internal/msg"
 	"lathe/internal/perm"
-	"lathe/internal/proc"
 	"lathe/internal/tool"
 	"lathe/internal/tool/bash"
 	"lathe/internal/tool/edit"
@@ -33,7 +32,6 @@ type toolset struct {
 	files      *tool.ReadCache
 	workspace  *tool.Workspace
 	tasks      *bash.Tasks
-	procs      *proc.Group
 	todos      *todo.List
 	read       *read.Tool
 	structured *structured.Tool
@@ -45,13 +43,13 @@ func (r *run) newToolset() (*toolset, error) {
 	o, p := r.o, r.place
 	ts := &toolset{
 		files: tool.NewReadCache(), workspace: tool.NewWorkspace(p.sys.Dirs.Work, p.sys.Dirs.Home, r.dirs...),
-		tasks: bash.NewTasks(p.sys.Now), procs: &proc.Group{}, todos: todo.NewList(),
+		tasks: bash.NewTasks(p.sys.Now), todos: todo.NewList(),
 	}
 	ws, files := ts.workspace, ts.files
 	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
 	all = append(all, bash.New(bash.Deps{
-		Sys: p.sys, Workspace: ws, Cache: files, Procs: ts.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir,
+		Sys: p.sys, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir,
 		Background: !o.bare && !isOn(p.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")), BackgroundLimit: backgroundLimit,
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),

@@ -35,6 +35,9 @@ type Options struct {
 // ErrOutput is wrapped by the error of a write to standard output.
 var ErrOutput = errors.New("write to standard output")
 
+// ErrNoResult is returned when the session ended before the prompt's turn began.
+var ErrNoResult = errors.New("the session ended without a result")
+
 // Run sends one prompt and writes what happens until its turn is done. It returns the turn's result. Writes
 // wait for a slow reader, so nothing is lost; a reader that has gone ends the turn.
 func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Writer, o Options) (event.Result, error) {
@@ -55,7 +58,7 @@ func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Wr
 			return done.Result, nil
 		}
 	}
-	return event.Result{}, errors.New("the session ended without a result")
+	return event.Result{}, ErrNoResult
 }
 
 type writer struct {
