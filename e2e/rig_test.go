@@ -97,6 +97,7 @@ func (r *rig) command(args ...string) *exec.Cmd {
 		}
 	}
 	cmd.Env = append(cmd.Env, "HOME="+r.home, "GIT_CONFIG_GLOBAL="+filepath.Join(r.home, "gitconfig"),
+		"GORACE=atexit_sleep_ms=0", // under -race every process would sleep for a second at its end
 		"ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL="+r.api.URL(), "IS_SANDBOX=1",
 		"LATHE_RETRY_BASE_DELAY_MS=1", "CLAUDE_CODE_OVERLOADED_RETRY_BASE_DELAY_MS=1")
 	cmd.Env = append(cmd.Env, r.env...)

@@ -57,6 +57,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("ANTHROPIC_API_KEY", "test-key")
 	env.Setenv("LATHE_RETRY_BASE_DELAY_MS", "1")
 	env.Setenv("IS_SANDBOX", "1")
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // under -race every process would sleep for a second at its end
 	env.Setenv("GOCACHE", filepath.Join(env.WorkDir, "gocache"))
 	return os.MkdirAll(home, 0o755)
 }
