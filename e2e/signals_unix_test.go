@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -272,3 +273,6 @@ func (r *rig) blocked(pid int) {
 	}
 	time.Sleep(500 * time.Millisecond) // a system that does not tell
 }
+
+// setsid gives the program a session of its own, without a terminal.
+func setsid(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

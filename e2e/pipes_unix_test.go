@@ -1,0 +1,163 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"lathe/internal/fakeapi"
+)
+
+// piped starts the program with its standard output in a pipe that the test reads.
+func (r *rig) piped(args ...string) (*exec.Cmd, *os.File, *bytes.Buffer, chan error) {
+	r.t.Helper()
+	cmd := r.command(args...)
+	out, w, err := os.Pipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	stderr := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = w, stderr
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	w.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	r.t.Cleanup(func() { out.Close(); _ = cmd.Process.Kill() })
+	return cmd, out, stderr, ended
+}
+
+// A reader that leaves, as head does, ends the run: code 141, nothing on standard error, no children, and a
+// session that goes on.
+func TestReaderLeaves(t *testing.T) {
+	background := answer(fakeapi.Block{Text: "I start it."}, fakeapi.Call("Bash", map[string]any{"command": "echo > started; sleep 308", "run_in_background": true}))
+	long := fakeapi.Answer{Text: strings.Repeat("a long text ", 40), Chunk: 8, Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStall, AfterEvents: 6}}}
+	for _, tt := range []struct {
+		name, after string // reads up to this line
+		script      *fakeapi.Script
+		sent        []string
+	}{
+		{"after the first line", `"subtype":"init"`, fakeapi.Sequence(long), nil},
+		{"mid-stream", `"text_delta"`, fakeapi.Sequence(long), []string{"a long"}},
+		{"beside a background command", `a long`, fakeapi.Sequence(background, long), []string{"I start it.", "Started in the background", "a long"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, tt.script)
+			cmd, out, stderr, ended := r.piped("-p", "first words", "--permission-mode", "bypassPermissions", "--output-format", "stream-json", "--include-partial-messages")
+			in := bufio.NewReaderSize(out, 64)
+			for {
+				line, err := in.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(line, tt.after) {
+					break
+				}
+			}
+			r.called(len(tt.script.Turns), 6)
+			out.Close()
+			r.api.Release()
+			select {
+			case <-ended:
+			case <-time.After(patience):
+				t.Fatal("it does not end")
+			}
+			if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.Len() > 0 {
+				t.Errorf("exit code %d\n%s", code, stderr)
+			}
+			r.alone(&running{cmd: cmd})
+			r.legal()
+			r.goesOn(append([]string{"first words"}, tt.sent...)...)
+		})
+	}
+	t.Run("text", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, fakeapi.Sequence(fakeapi.Text("words")))
+		cmd, out, stderr, ended := r.piped("-p", "first words")
+		out.Close()
+		<-ended
+		if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.Len() > 0 {
+			t.Errorf("exit code %d\n%s", code, stderr)
+		}
+		r.goesOn("first words", "words")
+	})
+	t.Run("standard error", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, times(2, status(503, "down"), fakeapi.Text("words")))
+		cmd := r.command("-p", "first words")
+		gone, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		gone.Close()
+		cmd.Stderr = w
+		if out, err := cmd.Output(); err != nil || string(out) != "words\n" {
+			t.Errorf("a closed standard error ended the run: %v %q", err, out)
+		}
+		w.Close()
+		r.goesOn("first words", "words")
+	})
+}
+
+// A reader that takes a line every 50 ms gets every one.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("0123456789abcdef", 32)
+	r := newRig(t, fakeapi.Sequence(answer(bash("seq 1 3")), fakeapi.Answer{Text: text, Chunk: 16}))
+	_, out, stderr, ended := r.piped("-p", "first words", "--allowedTools", "Bash", "--output-format", "stream-json", "--include-partial-messages")
+	in := bufio.NewReaderSize(out, 16)
+	var streamed strings.Builder
+	last, lines := "", 0
+	for {
+		line, err := in.ReadString('\n')
+		if err == io.EOF && line == "" {
+			break
+		}
+		if err != nil {
+			t.Fatalf("a torn line %q: %v", line, err)
+		}
+		var v struct {
+			Type  string
+			Event struct {
+				Delta struct{ Text string }
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		streamed.WriteString(v.Event.Delta.Text)
+		last = line
+		lines++
+		time.Sleep(50 * time.Millisecond)
+	}
+	<-ended
+	if streamed.String() != text || !strings.Contains(last, `"type":"result"`) || lines < 40 {
+		t.Errorf("%d lines; streamed %q; last line %s\n%s", lines, streamed.String(), last, stderr)
+	}
+}
+
+// B072: it works without a terminal of its own, and each line comes when it is there: the first before the
+// server's second delta.
+func TestFlushesB072(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(fakeapi.Answer{Text: "one two three", Chunk: 4, Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStall, AfterEvents: 4}}}))
+	cmd := r.command("-p", "hi", "--output-format", "stream-json", "--include-partial-messages")
+	setsid(cmd)
+	p := r.launch(cmd)
+	p.line(`"text":"one "`) // the server waits for the release that comes after this
+	r.api.Release()
+	o := p.wait()
+	if o.code != 0 || resultOf(t, o.out)["result"] != "one two three" {
+		t.Errorf("exit code %d\n%s\n%s", o.code, o.out, o.err)
+	}
+}
