@@ -13,6 +13,9 @@ const helpHead = `Lathe: an open coding agent for the terminal
   lathe -c -p "and now …"     go on with the newest session of this directory
   lathe demo                  watch it fix a failing test: no key, no network
   lathe trust                 let this directory's settings grant and run things
+  lathe permissions check 'Bash(git push)'
+                              what would happen to this call, and why (also: list, test)
+  lathe config                every setting, where it stands and whether it counts
   lathe dev fake-api FILE     serve a scripted Messages API, for tests
 
 Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a local server. Exit codes: 0 done, 1 failed, 130 interrupted,

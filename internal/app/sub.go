@@ -18,10 +18,12 @@ type subcommand func(args []string, st Streams) error
 // subcommands are the words that may stand first on the command line.
 func subcommands() map[string]subcommand {
 	return map[string]subcommand{
-		"demo":  demoCommand,
-		"trust": trustCommand,
-		"dev":   devCommand,
-		"help":  helpCommand,
+		"config":      configCommand,
+		"demo":        demoCommand,
+		"dev":         devCommand,
+		"help":        helpCommand,
+		"permissions": permissionsCommand,
+		"trust":       trustCommand,
 	}
 }
 

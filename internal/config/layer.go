@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/tailscale/hujson"
 )
@@ -105,11 +106,13 @@ func ParseLayer(scope Scope, file, anchor string, text []byte) (*Layer, error) {
 	return l, nil
 }
 
-// hujson reports places as text: "hujson: line 3, column 7: …".
-var place = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
+// place reads where hujson says an error is: "hujson: line 3, column 7: …".
+var place = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
+})
 
 func syntaxError(file string, err error) error {
-	m := place.FindStringSubmatch(err.Error())
+	m := place().FindStringSubmatch(err.Error())
 	if m == nil {
 		return &SyntaxError{File: file, Line: 1, Col: 1, Msg: err.Error()}
 	}

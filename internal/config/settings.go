@@ -26,30 +26,28 @@ type Places struct {
 	Inline  string   // value of --settings: a path or JSON
 	Sources []string // which of user, project, local load; nil: all
 	Trusted bool     // the project is trusted
+	Managed []string // directories of an administrator's settings, see ManagedDirs
 }
 
-// Load reads every settings file. A file with wrong JSON is left out and named in Problems; --settings that
-// cannot be read is an error, since the user asked for it by name.
+// Load reads every settings file. A file with wrong JSON is left out and named in Problems; a managed file or
+// --settings that cannot be read is an error: the one is a policy, the other was asked for by name.
 func Load(p Places) (*Settings, error) {
 	s := &Settings{}
+	if err := s.managed(p); err != nil {
+		return nil, err
+	}
 	if err := s.inline(p); err != nil {
 		return nil, err
 	}
-	root := p.Root
-	if root == "" {
-		root = p.Work
+	for _, f := range p.files() {
+		if f.scope != Managed {
+			s.add(f)
+		}
 	}
-	if p.wants("local") {
-		s.add(Local, root, ".lathe/settings.local.json", p.Work, p.Trusted)
-		s.add(Local, root, ".claude/settings.local.json", p.Work, p.Trusted)
-	}
-	if p.wants("project") {
-		s.add(Project, p.Work, ".lathe/settings.json", p.Work, p.Trusted)
-		s.add(Project, p.Work, ".claude/settings.json", p.Work, p.Trusted)
-	}
-	if p.wants("user") {
-		s.add(User, p.State, "settings.json", p.State, true)
-		s.add(User, p.Config, "settings.json", p.Config, true)
+	for _, l := range s.Layers {
+		if text := l.unknown(); text != "" {
+			s.Problems = append(s.Problems, text)
+		}
 	}
 	return s, nil
 }
@@ -83,11 +81,8 @@ func (s *Settings) inline(p Places) error {
 	return nil
 }
 
-func (s *Settings) add(scope Scope, dir, name, anchor string, trusted bool) {
-	if dir == "" {
-		return
-	}
-	l, err := ReadLayer(scope, filepath.Join(dir, name), anchor)
+func (s *Settings) add(f source) {
+	l, err := ReadLayer(f.scope, f.path, f.anchor)
 	if err != nil {
 		s.Problems = append(s.Problems, err.Error()+" (the file is ignored)")
 		return
@@ -95,7 +90,7 @@ func (s *Settings) add(scope Scope, dir, name, anchor string, trusted bool) {
 	if l == nil || slices.ContainsFunc(s.Layers, func(o *Layer) bool { return o.File == l.File }) {
 		return
 	}
-	l.Trusted = trusted
+	l.Trusted = f.trusted
 	s.Layers = append(s.Layers, l)
 }
 
@@ -224,6 +219,8 @@ type Permissions struct {
 	// Skipped counts allow rules and directories of layers that are not trusted.
 	Skipped       int
 	DisableBypass bool
+	// BlockOutside refuses reads outside the working directories in every mode.
+	BlockOutside bool
 }
 
 type permissionKeys struct {
@@ -233,6 +230,7 @@ type permissionKeys struct {
 	Dirs          []string          `json:"additionalDirectories"`
 	DefaultMode   string            `json:"defaultMode"`
 	DisableBypass string            `json:"disableBypassPermissionsMode"`
+	BlockOutside  bool              `json:"blockReadsOutsideWorkingDirectories"`
 }
 
 // Permissions joins the permissions blocks. Deny and ask rules count from every layer; allow rules and
@@ -240,7 +238,11 @@ type permissionKeys struct {
 // taken only from the user's own files and the command line.
 func (s *Settings) Permissions() Permissions {
 	var out Permissions
+	onlyManaged := s.managedOnly("allowManagedPermissionRulesOnly")
 	for _, l := range s.Layers {
+		if onlyManaged && l.Scope != Managed {
+			continue
+		}
 		v, ok := l.Keys["permissions"]
 		if !ok {
 			continue
@@ -263,9 +265,20 @@ func (s *Settings) Permissions() Permissions {
 		if out.Mode == "" && k.DefaultMode != "" && (own || l.Trusted && !power) {
 			out.Mode = k.DefaultMode
 		}
+		out.BlockOutside = out.BlockOutside || k.BlockOutside
 		out.DisableBypass = out.DisableBypass || k.DisableBypass == "disable"
 	}
 	return out
+}
+
+// managedOnly is a switch that only managed settings may set.
+func (s *Settings) managedOnly(key string) bool {
+	for _, l := range s.Layers {
+		if v, ok := l.Keys[key]; ok && l.Scope == Managed {
+			return string(v) == "true"
+		}
+	}
+	return false
 }
 
 func (s *Settings) rules(out *Permissions, l *Layer, list string, effect perm.Verdict, raw []json.RawMessage) {

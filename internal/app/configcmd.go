@@ -1,0 +1,57 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+
+	"lathe/internal/config"
+	"lathe/internal/event"
+)
+
+// configCommand shows each setting with where it stands and whether it counts, or prints the schema.
+func configCommand(args []string, st Streams) error {
+	asJSON, key := false, ""
+	for _, a := range args {
+		switch {
+		case a == "--json":
+			asJSON = true
+		case a == "schema" && len(args) == 1:
+			_, err := st.Out.Write(config.Schema)
+			return err
+		case a == "" || a[0] == '-' || key != "":
+			return errors.New("usage: lathe config [KEY] [--json] | lathe config schema")
+		default:
+			key = a
+		}
+	}
+	p, err := findPlace(&options{})
+	if err != nil {
+		return err
+	}
+	for _, problem := range p.settings.Problems {
+		fmt.Fprintf(st.Err, "lathe: %s\n", problem)
+	}
+	found := false
+	for _, v := range p.settings.Effective() {
+		if key != "" && v.Key != key {
+			continue
+		}
+		found = true
+		if asJSON {
+			fmt.Fprintf(st.Out, "%s\n", event.Encode(v))
+			continue
+		}
+		where, note := string(v.Scope), ""
+		if v.File != "" {
+			where = fmt.Sprintf("%s %s:%d", v.Scope, v.File, v.Line)
+		}
+		if !v.Used {
+			note = "  (" + v.Why + ")"
+		}
+		fmt.Fprintf(st.Out, "%s = %s\n    %s%s\n", v.Key, oneLine(string(v.Value), 200), where, note)
+	}
+	if key != "" && !found {
+		return fmt.Errorf("%s is set nowhere", key)
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package config_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/config"
+)
+
+func TestUnknownKeysAreNamedOnceAndKept(t *testing.T) {
+	p := places(t)
+	write(t, filepath.Join(p.Config, "settings.json"), `{"model":"x","nonsense":1,"other":{"a":2},"theme":"dark"}`)
+	s, err := config.Load(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Problems) != 1 || !strings.HasSuffix(s.Problems[0], "unknown keys, which do nothing: nonsense, other") {
+		t.Errorf("problems: %q", s.Problems)
+	}
+	if string(s.Layers[0].Keys["nonsense"]) != "1" {
+		t.Error("an unknown key was dropped")
+	}
+}
+
+// An administrator's settings stand above everything, and one that cannot be read stops the program.
+func TestManaged(t *testing.T) {
+	p := places(t)
+	p.Managed = []string{t.TempDir(), t.TempDir()}
+	dir := p.Managed[1]
+	write(t, filepath.Join(dir, "managed-settings.json"), `{"model":"a","permissions":{"deny":["WebFetch"]}}`)
+	write(t, filepath.Join(dir, "managed-settings.d/10.json"), `{"model":"b"}`)
+	write(t, filepath.Join(dir, "managed-settings.d/20.json"), `{"model":"c","allowManagedPermissionRulesOnly":true}`)
+	write(t, filepath.Join(p.Config, "settings.json"), `{"model":"user","permissions":{"allow":["Edit"]}}`)
+	p.Inline = `{"model":"inline","permissions":{"allow":["Bash"]}}`
+	s, err := config.Load(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.String("model", "", true); got != "c" {
+		t.Errorf("model = %q, want c", got)
+	}
+	rules := s.Permissions().Rules
+	if len(rules) != 1 || rules[0].Text != "WebFetch" {
+		t.Errorf("rules of others count: %+v", rules)
+	}
+	write(t, filepath.Join(dir, "managed-settings.d/30.json"), `{"model":`)
+	if _, err := config.Load(p); err == nil || !strings.Contains(err.Error(), "30.json:1:") {
+		t.Errorf("a broken policy was passed over: %v", err)
+	}
+}
+
+// Only managed settings may say that only managed rules count.
+func TestOthersCannotSwitchRulesOff(t *testing.T) {
+	p := places(t)
+	write(t, filepath.Join(p.Work, ".claude/settings.json"), `{"allowManagedPermissionRulesOnly":true}`)
+	write(t, filepath.Join(p.Config, "settings.json"), `{"permissions":{"deny":["Edit"]}}`)
+	s, err := config.Load(p)
+	if err != nil || len(s.Permissions().Rules) != 1 {
+		t.Errorf("%v, %v", s.Permissions(), err)
+	}
+}
+
+func TestEffective(t *testing.T) {
+	p := places(t)
+	p.Trusted = false
+	write(t, filepath.Join(p.Config, "settings.json"), "{\n\"model\":\"user\",\n\"permissions\":{\"deny\":[\"A\"]}}")
+	write(t, filepath.Join(p.Work, ".claude/settings.json"), "{\"model\":\"project\",\"effortLevel\":\"low\",\"permissions\":{\"deny\":[\"B\"],\"allow\":[\"C\"]},\"x\":1}")
+	write(t, filepath.Join(p.State, "settings.json"), "{\"effortLevel\":\"high\"}")
+	s, err := config.Load(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range s.Effective() {
+		used := "used"
+		if !v.Used {
+			used = strings.ReplaceAll(v.Why, filepath.Dir(p.Work), "…")
+		}
+		got = append(got, v.Key+" "+string(v.Value)+" "+string(v.Scope)+" "+used)
+	}
+	want := []string{
+		`effortLevel "low" project used`, `effortLevel "high" user overridden by …/work/.claude/settings.json:1`,
+		`model "project" project the project is not trusted`, `model "user" user used`,
+		`permissions.allow ["C"] project the project is not trusted`,
+		`permissions.deny ["B"] project used`, `permissions.deny ["A"] user used`,
+		`x 1 project unknown key`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWatcher(t *testing.T) {
+	p := places(t)
+	now := time.Unix(1000, 0)
+	file := filepath.Join(p.Work, ".claude/settings.json")
+	write(t, file, `{"model":"one"}`)
+	w := config.NewWatcher(p, func() time.Time { return now })
+	look := func() string {
+		now = now.Add(2 * time.Second)
+		s, err := w.Changed()
+		switch {
+		case err != nil:
+			return err.Error()
+		case s == nil:
+			return "same"
+		}
+		return s.String("model", "none", true)
+	}
+	if got := look(); got != "same" {
+		t.Errorf("nothing changed: %s", got)
+	}
+	write(t, file, `{"model":"other"}`)
+	if got := look(); got != "other" {
+		t.Errorf("changed: %s", got)
+	}
+	write(t, filepath.Join(p.State, "settings.json"), `{"model":"lower"}`)
+	if got := look(); got != "other" {
+		t.Errorf("another file came: %s", got)
+	}
+	if got := look(); got != "same" {
+		t.Errorf("told twice: %s", got)
+	}
+}
+
+func TestSchemaIsReadable(t *testing.T) {
+	var doc struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(config.Schema, &doc); err != nil || len(doc.Properties) < 100 {
+		t.Errorf("%d properties, %v", len(doc.Properties), err)
+	}
+}
