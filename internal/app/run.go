@@ -81,7 +81,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	if r.model, err = openModel(o, p, &r.procs); err != nil {
 		return nil, err
 	}
-	if r.conv, err = openSession(o, p); err != nil {
+	if r.conv, err = openSession(o, p, r.prices); err != nil {
 		return nil, err
 	}
 	if r.tools, err = r.newToolset(); err != nil {

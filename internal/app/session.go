@@ -3,10 +3,13 @@ package app
 import (
 	"errors"
 	"fmt"
+	"os"
+	"runtime/debug"
 
 	"github.com/google/uuid"
 
 	"lathe/internal/git"
+	"lathe/internal/price"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
 )
@@ -20,8 +23,8 @@ type conversation struct {
 }
 
 // openSession starts, continues, resumes or forks a session.
-func openSession(o *options, p *place) (*conversation, error) {
-	store := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: entrypoint(p), Project: projectName(p)}
+func openSession(o *options, p *place, prices *price.Table) (*conversation, error) {
+	store := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: entrypoint(p), Project: projectName(p), Cost: prices.Cost}
 	start := jsonl.Start{Dir: p.sys.Dirs.Work}
 	if p.root != "" {
 		start.Branch = git.Branch(p.root)
@@ -65,6 +68,10 @@ func newConversation(o *options, p *place, store jsonl.Store, start jsonl.Start)
 	return &conversation{log: log, dir: log.SpillDir()}, nil
 }
 
+// bigTranscript is the size from which the memory that reading took is given back at once. Without that, a session
+// that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
+const bigTranscript = 16 << 20
+
 func resume(o *options, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
 	open := store.Open
 	if o.fork {
@@ -73,6 +80,9 @@ func resume(o *options, store jsonl.Store, start jsonl.Start, ref string) (*conv
 	state, log, err := open(start, ref)
 	if err != nil {
 		return nil, err
+	}
+	if info, err := os.Stat(state.Meta.Path); err == nil && info.Size() > bigTranscript {
+		debug.FreeOSMemory()
 	}
 	c := &conversation{state: *state, log: log, dir: log.SpillDir(), resumed: true}
 	if o.noPersist {

@@ -53,6 +53,7 @@ type Message struct {
 	StopReason string // empty on all but the last block of an answer
 	RequestID  string
 	Usage      *Usage // counted once for each APIID, the last one wins
+	Partial    bool   // more blocks of the answer may follow: Usage is not final
 	Aborted    bool   // cut off by an interrupt
 	APIError   string // made by the program to show an API failure: the error's category
 

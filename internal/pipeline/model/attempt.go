@@ -279,7 +279,7 @@ func (a *attempt) message(blocks []msg.Block, last bool) msg.Message {
 	usage := a.asm.usage
 	m := msg.Message{
 		Kind: msg.KindAssistant, Blocks: blocks, APIID: a.asm.meta.ID, Model: a.asm.meta.Model,
-		RequestID: a.asm.meta.RequestID, Usage: &usage,
+		RequestID: a.asm.meta.RequestID, Usage: &usage, Partial: !last,
 	}
 	if last {
 		m.StopReason = a.asm.stop
@@ -320,7 +320,7 @@ func (a *attempt) keepPartial() error {
 			continue
 		}
 		m := a.message([]msg.Block{b}, false)
-		m.Aborted = true
+		m.Aborted, m.Partial = true, false
 		err = errors.Join(err, a.appendMessage(m))
 	}
 	return err

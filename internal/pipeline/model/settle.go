@@ -47,7 +47,7 @@ func (p *pass) reply(stop string) error {
 		}
 	}
 	whole := a.message(p.blocks, false)
-	whole.StopReason = stop
+	whole.StopReason, whole.Partial = stop, false
 	if n := len(a.kept); n > 0 {
 		whole.ID, whole.Parent, whole.Time = a.kept[n-1].ID, a.kept[n-1].Parent, a.kept[n-1].Time
 	}

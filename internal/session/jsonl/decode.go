@@ -81,8 +81,8 @@ func applyExtras(m *msg.Message, e extras) {
 
 func decodeAssistant(l *line, m *msg.Message) bool {
 	m.Kind = msg.KindAssistant
+	var e extras
 	if x := l.get(l.extras); len(x) > 0 {
-		var e extras
 		if json.Unmarshal(x, &e) == nil {
 			applyExtras(m, e)
 		}
@@ -114,6 +114,12 @@ func decodeAssistant(l *line, m *msg.Message) bool {
 		}
 		return end
 	})
+	if e.Request != "" || len(e.Usage) > 0 {
+		m.Partial, m.RequestID = true, e.Request
+		if len(e.Usage) > 0 {
+			m.Usage = decodeUsage(e.Usage)
+		}
+	}
 	return len(m.Blocks) > 0 || l.has(flagOurs)
 }
 

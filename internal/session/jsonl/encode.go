@@ -3,6 +3,7 @@ package jsonl
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"lathe/internal/msg"
@@ -22,6 +23,8 @@ type header struct {
 	branch     string
 	entrypoint string
 	forkedFrom string // session id; set while history is copied
+
+	cost func(model string, u msg.Usage) float64 // in USD; nil: not written
 }
 
 // extras is the field "lathe": what the public shape has no place for.
@@ -33,10 +36,12 @@ type extras struct {
 	Aborted bool            `json:"aborted,omitempty"`
 	Blocks  json.RawMessage `json:"blocks,omitempty"` // of a system message, when they are more than one text
 	Extra   json.RawMessage `json:"extra,omitempty"`  // of a system message, when its fields clash with ours
+	Usage   json.RawMessage `json:"usage,omitempty"`  // of an answer whose final usage is not known yet
+	Request string          `json:"request,omitempty"`
 }
 
 func (e extras) empty() bool {
-	return e.Kind == "" && e.Source == "" && e.Key == "" && !e.Shown && !e.Aborted && e.Blocks == nil && e.Extra == nil
+	return e.Kind == "" && e.Source == "" && e.Key == "" && !e.Shown && !e.Aborted && e.Blocks == nil && e.Extra == nil && e.Usage == nil && e.Request == ""
 }
 
 // enc appends fields to a record.
@@ -96,6 +101,10 @@ func appendMessage(dst []byte, h *header, m msg.Message) []byte {
 		if !inlinable(m.Extra) {
 			x.Extra = m.Extra
 		}
+	case msg.KindAssistant:
+		if m.Partial {
+			m, x = unfinished(m, x)
+		}
 	}
 	e.envelope(h, m)
 	e.flag("isMeta", m.Meta || m.Kind == msg.KindAttachment)
@@ -103,6 +112,9 @@ func appendMessage(dst []byte, h *header, m msg.Message) []byte {
 	e.flag("isVisibleInTranscriptOnly", m.TranscriptOnly)
 	e.opt("sourceToolAssistantUUID", m.SourceAssistant)
 	e.opt("requestId", m.RequestID)
+	if h.cost != nil && h.forkedFrom == "" && m.Usage != nil && m.APIID != "" && !m.Partial {
+		e.raw("costUSD", strconv.AppendFloat(nil, h.cost(m.Model, *m.Usage), 'g', -1, 64))
+	}
 	if m.APIError != "" && m.Kind == msg.KindAssistant {
 		e.flag("isApiErrorMessage", true)
 		e.str("error", m.APIError)
@@ -122,6 +134,19 @@ func appendMessage(dst []byte, h *header, m msg.Message) []byte {
 		e.raw("toolUseResult", m.ToolOutput)
 	}
 	return append(e.b, '}')
+}
+
+// unfinished moves what is not final out of the sight of other programs. Many of them count the first record of
+// each pair of message and request id, and what an answer cost is known with its last block only.
+func unfinished(m msg.Message, x extras) (msg.Message, extras) {
+	x.Request, m.RequestID = m.RequestID, ""
+	if m.Usage != nil {
+		if u, err := json.Marshal(m.Usage); err == nil {
+			x.Usage = u
+		}
+		m.Usage = &msg.Usage{}
+	}
+	return m, x
 }
 
 func (e *enc) envelope(h *header, m msg.Message) {
@@ -177,6 +202,10 @@ func (e *enc) extras(x extras) {
 	if x.Extra != nil {
 		e.raw("extra", x.Extra)
 	}
+	if x.Usage != nil {
+		e.raw("usage", x.Usage)
+	}
+	e.opt("request", x.Request)
 	e.b = append(e.b, '}')
 }
 

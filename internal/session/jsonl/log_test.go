@@ -144,6 +144,9 @@ func drawMessage(t *rapid.T, parent string) msg.Message {
 			m.StopReason = "end_turn"
 			m.Usage = &msg.Usage{Input: 1, Output: 2, CacheWrite: 3, CacheRead: 4, CacheCreation: &msg.CacheCreation{FiveMinutes: 3}, ServiceTier: "standard"}
 		}
+		if m.Partial = rapid.Bool().Draw(t, "partial"); m.Partial && rapid.Bool().Draw(t, "counted") {
+			m.Usage = &msg.Usage{Input: 5, Output: 1}
+		}
 		m.APIError = rapid.SampledFrom([]string{"", "rate_limit"}).Draw(t, "api error")
 	case msg.KindAttachment:
 		m.Source, m.Key = "memory", rapid.String().Draw(t, "key")
@@ -356,5 +359,53 @@ func TestManyProcesses(t *testing.T) {
 	newest := f.lines[len(f.lines)-1]
 	if got := state.Messages[len(state.Messages)-1].ID; got != string(newest.get(newest.uuid)) || len(state.Messages) != 1+2*perWriter {
 		t.Fatalf("resumed at %s with %d messages", got, len(state.Messages))
+	}
+}
+
+// Programs that count the first record of each answer must find the final usage there, and its price.
+func TestUsageIsCountedOnce(t *testing.T) {
+	s, start := testStore(t)
+	s.Cost = func(model string, u msg.Usage) float64 { return float64(u.Output) / 4 }
+	log, err := s.Create(start)
+	must(t, err)
+	must(t, log.Append(user("u1", "", "hi")))
+	part := msg.Message{
+		ID: "a1", Parent: "u1", Kind: msg.KindAssistant, Blocks: []msg.Block{msg.Text("one")}, APIID: "m", Model: "x", RequestID: "r",
+		Usage: &msg.Usage{Input: 7, Output: 1}, Partial: true,
+	}
+	last := part
+	last.ID, last.Parent, last.Partial, last.StopReason, last.Usage = "a2", "a1", false, "end_turn", &msg.Usage{Input: 7, Output: 9}
+	must(t, log.Append(part, last))
+	must(t, log.Close())
+	data, err := os.ReadFile(log.Path())
+	must(t, err)
+	type counted struct {
+		Request *string  `json:"requestId"`
+		Cost    *float64 `json:"costUSD"`
+		Message struct {
+			ID    string `json:"id"`
+			Usage struct {
+				Input  int `json:"input_tokens"`
+				Output int `json:"output_tokens"`
+			} `json:"usage"`
+		} `json:"message"`
+	}
+	var got []string
+	for _, l := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
+		var c counted
+		must(t, json.Unmarshal([]byte(l), &c))
+		text := fmt.Sprint(c.Message.ID, " ", c.Request != nil, " ", c.Message.Usage.Input, " ", c.Message.Usage.Output)
+		if c.Cost != nil {
+			text += fmt.Sprint(" $", *c.Cost)
+		}
+		got = append(got, text)
+	}
+	if d := cmp.Diff([]string{"m false 0 0", "m true 7 9 $2.25"}, got); d != "" {
+		t.Error(d)
+	}
+	state, err := Read(log.Path(), "")
+	must(t, err)
+	if d := cmp.Diff([]msg.Message{part, last}, state.Messages[1:], cmpopts.IgnoreFields(msg.Message{}, "Time")); d != "" {
+		t.Error(d)
 	}
 }

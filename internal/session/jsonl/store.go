@@ -15,10 +15,11 @@ import (
 
 // Store is the sessions below a state directory. Its zero values are fine but for StateDir.
 type Store struct {
-	StateDir   string // absolute; sessions are in projects/ below it
-	Version    string // of the program, for the records
-	Entrypoint string // how the program was started: "cli", or "sdk-…" where no person sits before it
-	Project    string // name of the project's directory, where it is not made from the working directory
+	StateDir   string                                  // absolute; sessions are in projects/ below it
+	Version    string                                  // of the program, for the records
+	Entrypoint string                                  // how the program was started: "cli", or "sdk-…" where no person sits before it
+	Cost       func(model string, u msg.Usage) float64 // in USD, for the records, so that viewers need no table of prices; may be nil
+	Project    string                                  // name of the project's directory, where it is not made from the working directory
 }
 
 // Start is what a session begins with, or goes on with.
@@ -54,7 +55,7 @@ func (s Store) newPath(start *Start) (string, error) {
 }
 
 func (s Store) header(start Start) header {
-	return header{session: start.ID, dir: start.Dir, version: s.Version, branch: start.Branch, entrypoint: s.Entrypoint}
+	return header{session: start.ID, dir: start.Dir, version: s.Version, branch: start.Branch, entrypoint: s.Entrypoint, cost: s.Cost}
 }
 
 // Open resumes a session, named as for Find.
