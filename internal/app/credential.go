@@ -144,8 +144,10 @@ func runHelper(ctx context.Context, command string, p *place, procs *proc.Group)
 		args = []string{"cmd", "/c", command}
 	}
 	out, said := proc.NewOutput(proc.OutputOptions{}), proc.NewOutput(proc.OutputOptions{})
-	exit, err := procs.Run(ctx, proc.Spec{Args: args, Dir: p.sys.Dirs.Work, Env: p.sys.Environ(), Out: out, Err: said,
-		Timeout: helperLimit, MaxOutput: 1 << 20})
+	exit, err := procs.Run(ctx, proc.Spec{
+		Args: args, Dir: p.sys.Dirs.Work, Env: p.sys.Environ(), Out: out, Err: said,
+		Timeout: helperLimit, MaxOutput: 1 << 20,
+	})
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("apiKeyHelper: %w", err)

@@ -246,8 +246,10 @@ func listMember(flag string) func(string) bool {
 	return nil
 }
 
-var toolNames = []string{"Bash", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
-	"TodoWrite", "TaskOutput", "TaskStop", "Task", "Agent", "Skill", "MultiEdit", "default"}
+var toolNames = []string{
+	"Bash", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
+	"TodoWrite", "TaskOutput", "TaskStop", "Task", "Agent", "Skill", "MultiEdit", "default",
+}
 
 func isToolName(s string) bool { return slices.Contains(toolNames, s) }
 

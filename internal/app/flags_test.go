@@ -37,8 +37,10 @@ func TestJoinValues(t *testing.T) {
 }
 
 func TestFlagSpellings(t *testing.T) {
-	o, _, err := parseFlags([]string{"--output-format", "json", "--tools=", "--setting-sources=", "--allowed-tools", "Bash(git log:*)", "Edit",
-		"--model=opus", "--max-budget-usd", "1.5", "-r", "abc", "--debug", "do", "it"})
+	o, _, err := parseFlags([]string{
+		"--output-format", "json", "--tools=", "--setting-sources=", "--allowed-tools", "Bash(git log:*)", "Edit",
+		"--model=opus", "--max-budget-usd", "1.5", "-r", "abc", "--debug", "do", "it",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,8 +146,10 @@ func decisionJSON(req perm.Request, d perm.Decision) map[string]any {
 	for _, r := range d.Suggest {
 		suggest = append(suggest, r.Text)
 	}
-	return map[string]any{"tool": req.Tool, "input": req.Input, "decision": d.Verdict.String(), "reason": d.Reason,
-		"source": sourceJSON(d.Source), "parts": parts, "suggest": suggest}
+	return map[string]any{
+		"tool": req.Tool, "input": req.Input, "decision": d.Verdict.String(), "reason": d.Reason,
+		"source": sourceJSON(d.Source), "parts": parts, "suggest": suggest,
+	}
 }
 
 func sourceJSON(s perm.Source) map[string]any {

@@ -129,8 +129,10 @@ func allowed(name string, from int, to string) bool {
 }
 
 // forbidden packages make the binary large or its start slow; design decisions, see ARCHITECTURE.md.
-var forbidden = []string{"text/template", "html/template", "github.com/alecthomas/kong", "google.golang.org/grpc",
-	"google.golang.org/api", "github.com/openai/openai-go", "github.com/charmbracelet/glamour", "github.com/alecthomas/chroma/v2/lexers"}
+var forbidden = []string{
+	"text/template", "html/template", "github.com/alecthomas/kong", "google.golang.org/grpc",
+	"google.golang.org/api", "github.com/openai/openai-go", "github.com/charmbracelet/glamour", "github.com/alecthomas/chroma/v2/lexers",
+}
 
 func TestForbiddenDependencies(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "lathe/cmd/lathe")

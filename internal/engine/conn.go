@@ -43,8 +43,10 @@ var _ event.Conn = (*Conn)(nil)
 // Connect starts the session's loop. The caller must Close it, or cancel ctx, and Wait.
 func (s *Session) Connect(ctx context.Context) *Conn {
 	ctx, stop := context.WithCancel(ctx)
-	c := &Conn{s: s, ctx: ctx, stop: stop, subs: map[*subscriber]struct{}{},
-		arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{})}
+	c := &Conn{
+		s: s, ctx: ctx, stop: stop, subs: map[*subscriber]struct{}{},
+		arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{}),
+	}
 	go c.loop()
 	return c
 }

@@ -54,8 +54,10 @@ type Session struct {
 
 // New returns a session. Use must be called before the first Submit.
 func New(cfg Config) *Session {
-	s := &Session{cfg: cfg, messages: cfg.State.Messages, frozen: cfg.State.Frozen,
-		model: cfg.Model, mode: cfg.Mode, asks: map[string]chan event.Answer{}}
+	s := &Session{
+		cfg: cfg, messages: cfg.State.Messages, frozen: cfg.State.Frozen,
+		model: cfg.Model, mode: cfg.Mode, asks: map[string]chan event.Answer{},
+	}
 	if n := len(s.messages); n > 0 {
 		s.last = s.messages[n-1].ID
 	}

@@ -34,11 +34,15 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		}
 		return [][]byte{e.stream(env, ev)}
 	case Retry:
-		return e.line(env, "system", "api_retry", obj{"attempt": ev.Attempt, "max_retries": ev.Max,
-			"retry_delay_ms": ev.Delay.Milliseconds(), "error_status": status(ev.Status), "error": ev.Category})
+		return e.line(env, "system", "api_retry", obj{
+			"attempt": ev.Attempt, "max_retries": ev.Max,
+			"retry_delay_ms": ev.Delay.Milliseconds(), "error_status": status(ev.Status), "error": ev.Category,
+		})
 	case Denied:
-		return e.line(env, "system", "permission_denied", obj{"tool_name": ev.Name, "tool_use_id": ev.ID,
-			"decision_reason_type": ev.Decision.Source.Kind, "decision_reason": ev.Decision.Reason, "message": ev.Decision.Reason})
+		return e.line(env, "system", "permission_denied", obj{
+			"tool_name": ev.Name, "tool_use_id": ev.ID,
+			"decision_reason_type": ev.Decision.Source.Kind, "decision_reason": ev.Decision.Reason, "message": ev.Decision.Reason,
+		})
 	case Notice:
 		return e.line(env, "system", "informational", obj{"content": ev.Text, "level": ev.Level})
 	case Discarded:
@@ -51,8 +55,10 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		if !e.Stages {
 			return nil
 		}
-		return e.line(env, "system", "stage", obj{"stage": ev.Stage, "step": ev.Step,
-			"duration_us": ev.Dur.Microseconds(), "notes": ev.Notes, "error": ev.Err})
+		return e.line(env, "system", "stage", obj{
+			"stage": ev.Stage, "step": ev.Step,
+			"duration_us": ev.Dur.Microseconds(), "notes": ev.Notes, "error": ev.Err,
+		})
 	case TurnDone:
 		return e.line(env, "result", ev.Result.Subtype, resultFields(ev.Result))
 	case TurnStarted, Requesting, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
@@ -126,9 +132,11 @@ func (e *Encoder) init(r Ready) obj {
 	for _, s := range r.Servers {
 		servers = append(servers, obj{"name": s.Name, "status": s.Status})
 	}
-	return obj{"cwd": r.Cwd, "model": r.Model, "permissionMode": r.PermissionMode, "apiKeySource": r.KeySource,
+	return obj{
+		"cwd": r.Cwd, "model": r.Model, "permissionMode": r.PermissionMode, "apiKeySource": r.KeySource,
 		"claude_code_version": r.Version, "tools": list(r.Tools), "mcp_servers": servers, "slash_commands": list(r.Commands),
-		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": []string{}, "output_style": r.OutputStyle}
+		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": []string{}, "output_style": r.OutputStyle,
+	}
 }
 
 func list(s []string) []string {
@@ -192,8 +200,10 @@ func assistantMessage(m msg.Message) obj {
 	if id == "" {
 		id = m.ID
 	}
-	return obj{"id": id, "type": "message", "role": "assistant", "model": m.Model, "content": m.Blocks,
-		"stop_reason": stop, "stop_sequence": nil, "usage": usage}
+	return obj{
+		"id": id, "type": "message", "role": "assistant", "model": m.Model, "content": m.Blocks,
+		"stop_reason": stop, "stop_sequence": nil, "usage": usage,
+	}
 }
 
 func hasToolResult(m msg.Message) bool {
@@ -210,9 +220,11 @@ func resultFields(r Result) obj {
 	if denials == nil {
 		denials = []Denial{}
 	}
-	o := obj{"is_error": r.IsError, "duration_ms": r.Dur.Milliseconds(), "duration_api_ms": r.APIDur.Milliseconds(),
+	o := obj{
+		"is_error": r.IsError, "duration_ms": r.Dur.Milliseconds(), "duration_api_ms": r.APIDur.Milliseconds(),
 		"num_turns": r.Turns, "total_cost_usd": r.Cost, "usage": usageFields(r.Usage), "modelUsage": modelUsage(r.ModelUsage),
-		"permission_denials": denials, "stop_reason": nil}
+		"permission_denials": denials, "stop_reason": nil,
+	}
 	if r.StopReason != "" {
 		o["stop_reason"] = r.StopReason
 	}
@@ -245,8 +257,10 @@ func usageFields(u msg.Usage) obj {
 	if u.ServerTools != nil {
 		s = *u.ServerTools
 	}
-	o := obj{"input_tokens": u.Input, "output_tokens": u.Output, "cache_creation_input_tokens": u.CacheWrite,
-		"cache_read_input_tokens": u.CacheRead, "cache_creation": c, "server_tool_use": s, "service_tier": u.ServiceTier}
+	o := obj{
+		"input_tokens": u.Input, "output_tokens": u.Output, "cache_creation_input_tokens": u.CacheWrite,
+		"cache_read_input_tokens": u.CacheRead, "cache_creation": c, "server_tool_use": s, "service_tier": u.ServiceTier,
+	}
 	if u.ServiceTier == "" {
 		o["service_tier"] = "standard"
 	}
@@ -256,9 +270,11 @@ func usageFields(u msg.Usage) obj {
 func modelUsage(m map[string]ModelUsage) obj {
 	o := obj{}
 	for name, u := range m {
-		o[name] = obj{"inputTokens": u.Input, "outputTokens": u.Output, "cacheReadInputTokens": u.CacheRead,
+		o[name] = obj{
+			"inputTokens": u.Input, "outputTokens": u.Output, "cacheReadInputTokens": u.CacheRead,
 			"cacheCreationInputTokens": u.CacheWrite, "webSearchRequests": u.WebSearch, "costUSD": u.Cost,
-			"contextWindow": u.Window, "maxOutputTokens": u.MaxOutput}
+			"contextWindow": u.Window, "maxOutputTokens": u.MaxOutput,
+		}
 	}
 	return o
 }

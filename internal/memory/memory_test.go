@@ -30,8 +30,10 @@ func tree(t *testing.T, files map[string]string) string {
 }
 
 func loader(root, work string) *memory.Loader {
-	return memory.NewLoader(memory.Places{Home: filepath.Join(root, "home"), Config: filepath.Join(root, "home/.claude"),
-		Work: filepath.Join(root, work), User: true, Project: true, Local: true})
+	return memory.NewLoader(memory.Places{
+		Home: filepath.Join(root, "home"), Config: filepath.Join(root, "home/.claude"),
+		Work: filepath.Join(root, work), User: true, Project: true, Local: true,
+	})
 }
 
 func texts(root string, files []memory.File) []string {

@@ -44,8 +44,10 @@ func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Wr
 	if err := conn.Send(ctx, p); err != nil {
 		return event.Result{}, err
 	}
-	w := writer{out: out, errOut: errOut, o: o,
-		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages}}
+	w := writer{
+		out: out, errOut: errOut, o: o,
+		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages},
+	}
 	for env, err := range conn.Events(ctx) {
 		if err != nil {
 			return event.Result{}, err

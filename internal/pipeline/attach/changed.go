@@ -72,6 +72,8 @@ func changedItem(files *tool.ReadCache, path string, was tool.ReadState, name st
 	}
 	was.Hash, was.Content = sum, now
 	files.Put(path, was)
-	return Item{Key: fmt.Sprintf("%s %x", path, sum[:8]),
-		Text: fmt.Sprintf("%s was changed on disk, not by you. Take it as intended and do not revert it. The difference:\n%s", name, diff.Unified(name, name, diff.Patch(string(before), string(now))))}, true
+	return Item{
+		Key:  fmt.Sprintf("%s %x", path, sum[:8]),
+		Text: fmt.Sprintf("%s was changed on disk, not by you. Take it as intended and do not revert it. The difference:\n%s", name, diff.Unified(name, name, diff.Patch(string(before), string(now)))),
+	}, true
 }

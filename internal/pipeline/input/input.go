@@ -106,8 +106,10 @@ func (d Deps) command(ctx context.Context, t *turn.Turn, name, args string) erro
 		return failure(fmt.Errorf("/%s: %w", c.Name, err))
 	}
 	t.Text = text
-	return t.Append(msg.Message{Kind: msg.KindSystem, Subtype: msg.SubLocalCommand, Level: "info",
-		Blocks: []msg.Block{msg.Text("/" + strings.TrimSpace(name+" "+args) + "\n" + text)}})
+	return t.Append(msg.Message{
+		Kind: msg.KindSystem, Subtype: msg.SubLocalCommand, Level: "info",
+		Blocks: []msg.Block{msg.Text("/" + strings.TrimSpace(name+" "+args) + "\n" + text)},
+	})
 }
 
 // failure ends the turn with an error of the user's input.

@@ -66,8 +66,10 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 	if c.err != nil || c.decision.Verdict == perm.Allow || c.decision.Verdict == perm.Deny {
 		return
 	}
-	answer, err := t.Ask(ctx, event.Ask{ID: "ask-" + c.block.ID, CallID: c.block.ID, Tool: c.block.Name,
-		Input: c.input, Summary: c.plan.Summary, Decision: c.decision})
+	answer, err := t.Ask(ctx, event.Ask{
+		ID: "ask-" + c.block.ID, CallID: c.block.ID, Tool: c.block.Name,
+		Input: c.input, Summary: c.plan.Summary, Decision: c.decision,
+	})
 	switch {
 	case errors.Is(err, turn.ErrNobody):
 		c.decision.Verdict = perm.Deny
@@ -183,8 +185,10 @@ func (s *Stage) append(t *turn.Turn, c *call, o outcome) error {
 }
 
 func (s *Stage) appendResult(t *turn.Turn, id string, res tool.Result) error {
-	m := msg.Message{Kind: msg.KindUser, SourceAssistant: s.source(t, id),
-		Blocks: []msg.Block{msg.ToolResult(id, res.IsError, withoutEmpty(res.Blocks)...)}}
+	m := msg.Message{
+		Kind: msg.KindUser, SourceAssistant: s.source(t, id),
+		Blocks: []msg.Block{msg.ToolResult(id, res.IsError, withoutEmpty(res.Blocks)...)},
+	}
 	if res.Output != nil {
 		out, err := encode(res.Output)
 		if err != nil {

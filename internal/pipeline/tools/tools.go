@@ -183,9 +183,13 @@ func (s *Stage) finish(_ context.Context, t *turn.Turn) error {
 	}
 	s.asked[t.ID]++
 	if s.asked[t.ID] > s.StructuredRetries {
-		return &turn.Stop{Subtype: event.ErrStructured, Terminal: "structured_output_retry_exhausted",
-			Errors: []string{"the model gave no answer that fits the schema"}}
+		return &turn.Stop{
+			Subtype: event.ErrStructured, Terminal: "structured_output_retry_exhausted",
+			Errors: []string{"the model gave no answer that fits the schema"},
+		}
 	}
-	return t.Append(msg.Message{Kind: msg.KindUser, Meta: true,
-		Blocks: []msg.Block{msg.Text("Give your answer by calling the StructuredOutput tool, so that it fits the schema.")}})
+	return t.Append(msg.Message{
+		Kind: msg.KindUser, Meta: true,
+		Blocks: []msg.Block{msg.Text("Give your answer by calling the StructuredOutput tool, so that it fits the schema.")},
+	})
 }

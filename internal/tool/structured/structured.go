@@ -56,8 +56,10 @@ func objectRoot(schema json.RawMessage, fields map[string]any) json.RawMessage {
 
 // Def implements tool.Tool.
 func (t *Tool) Def() msg.ToolDef {
-	return msg.ToolDef{Name: Name, InputSchema: t.schema,
-		Description: "Give the final answer as data that fits this schema. Call it once, at the end; the turn ends with it."}
+	return msg.ToolDef{
+		Name: Name, InputSchema: t.schema,
+		Description: "Give the final answer as data that fits this schema. Call it once, at the end; the turn ends with it.",
+	}
 }
 
 // SelfChecked says that the input is checked against the user's schema, here.
