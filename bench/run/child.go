@@ -95,8 +95,10 @@ type outcome struct {
 	wall     time.Duration
 	cpu      time.Duration // of the child and its own children
 	peak     int           // highest PSS seen of the child and its tree, in bytes; only if it was asked for
-	server   *fakeapi.Server
+	last     int           // the PSS seen last
+	output   int64         // bytes on standard output
 	requests []fakeapi.Request
+	totals   fakeapi.Totals
 }
 
 // first is the time from exec to the first request.
@@ -110,6 +112,15 @@ func (o *outcome) between() []float64 {
 		out = append(out, ms(o.requests[i].Time.Sub(last.Time.Add(last.Took))))
 	}
 	return out
+}
+
+// again is how many tokens were sent a second time and yet not read from the cache.
+func (o *outcome) again() int {
+	sum := 0
+	for i := 1; i < len(o.requests); i++ {
+		sum += max(0, o.requests[i-1].Usage.Prompt()-o.requests[i].Usage.Read)
+	}
+	return sum
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -129,16 +140,24 @@ func (b *bench) lathe(s spec) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	url, err := server.Start()
-	if err != nil {
+	if _, err := server.Start(); err != nil {
 		return nil, err
 	}
 	defer server.Close()
-	o := &outcome{server: server}
+	return b.against(server, "", s)
+}
+
+// against runs the binary against a server that runs already, with the script of that name.
+func (b *bench) against(server *fakeapi.Server, name string, s spec) (*outcome, error) {
+	url := server.URL()
+	if name != "" {
+		url = server.URLFor(name)
+	}
+	o := &outcome{}
 	if err := b.child(o, s, url); err != nil {
 		return nil, err
 	}
-	o.requests = server.Requests()
+	o.requests, o.totals = server.Calls(name), server.Totals(name)
 	if v := server.Violations(); len(v) > 0 {
 		return nil, fmt.Errorf("a request broke a rule: %s", v[0])
 	}
@@ -163,10 +182,10 @@ func (b *bench) child(o *outcome, s spec, url string) error {
 		return err
 	}
 	watch := watchMemory(cmd.Process.Pid, s.sample)
-	_, _ = io.Copy(io.Discard, out)
+	o.output, _ = io.Copy(io.Discard, out)
 	err = cmd.Wait()
 	o.wall = time.Since(o.start)
-	o.peak = watch()
+	o.peak, o.last = watch()
 	o.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if err != nil {
 		return fmt.Errorf("lathe %s: %w: %s", strings.Join(s.args, " "), err, stderr.String())

@@ -54,6 +54,7 @@ func run(binary string, rounds int, only string, size int, keep bool) error {
 	} else {
 		defer os.RemoveAll(b.dir)
 	}
+	fmt.Printf("%s, %d rounds\n\n", machine(), rounds)
 	fmt.Print("| what | target | median | best | |\n| --- | ---: | ---: | ---: | --- |\n")
 	missed := 0
 	for _, s := range scenarios() {
@@ -90,7 +91,7 @@ func (b *bench) measure(s *scenario, rounds int) error {
 	return nil
 }
 
-func (f figure) median() float64 { return slices.Sorted(slices.Values(f.samples))[len(f.samples)/2] }
+func (f figure) median() float64 { return middle(slices.Clone(f.samples)) }
 
 func (f figure) best() float64 {
 	if f.atLeast {

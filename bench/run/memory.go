@@ -10,28 +10,34 @@ import (
 )
 
 // watchMemory looks at the memory of a process and its tree until the returned function is called, which returns
-// the highest sum that was seen, in bytes. PSS counts shared pages in part, so that a sum over processes is true.
+// the highest and the last sum that was seen, in bytes. PSS counts shared pages in part, so that a sum over processes is true.
 // Where there is no /proc, the result is 0.
-func watchMemory(pid int, every time.Duration) (stop func() int) {
+func watchMemory(pid int, every time.Duration) (stop func() (peak, last int)) {
 	if every == 0 {
-		return func() int { return 0 }
+		return func() (int, int) { return 0, 0 }
 	}
-	done, peak := make(chan struct{}), make(chan int)
+	done, result := make(chan struct{}), make(chan [2]int)
 	go func() {
-		most := 0
+		most, last := 0, 0
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
-			most = max(most, treePSS(pid))
+			if now := treePSS(pid); now > 0 {
+				most, last = max(most, now), now
+			}
 			select {
 			case <-tick.C:
 			case <-done:
-				peak <- most
+				result <- [2]int{most, last}
 				return
 			}
 		}
 	}()
-	return func() int { close(done); return <-peak }
+	return func() (int, int) {
+		close(done)
+		got := <-result
+		return got[0], got[1]
+	}
 }
 
 func treePSS(pid int) int {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lathe/internal/fakeapi"
+	"lathe/internal/price"
 )
 
 const (
@@ -36,18 +37,29 @@ func scenarios() []scenario {
 		{"session", []figure{
 			{name: fmt.Sprintf("memory of %d passes with results of 10 to 40 KB, peak PSS", passes), unit: "MB", limit: 40},
 			{name: "… between steps in it: end of answer to next request", unit: "ms", limit: 5},
+			{name: "… CPU time of a step", unit: "ms"},
 		}, session},
 		{"steps", []figure{
 			{name: fmt.Sprintf("between steps, session of %d steps: end of answer to next request", steps), unit: "ms", limit: 5},
-			{name: "… cache hit ratio of its input tokens", unit: "%", limit: 96, atLeast: true},
 		}, stepping},
+		{"cache", []figure{
+			{name: fmt.Sprintf("cache hit ratio over %d steps, short results, second session within 5 minutes", steps), unit: "%", limit: 96, atLeast: true},
+			{name: "… first session, with a cold cache", unit: "%"},
+			{name: "… the same with results of 10 to 40 KB", unit: "%"},
+			{name: "… tokens sent again that were not read from the cache, all three", unit: "tokens"},
+			{name: "… cost of the first session with short results, at the default model's prices", unit: "$"},
+		}, caching},
 		{"deltas", []figure{
 			{name: "20,000 deltas, exec to exit, text", unit: "ms", limit: 250},
 			{name: "… stream-json", unit: "ms", limit: 250},
 			{name: "… stream-json with partial messages", unit: "ms", limit: 250},
 			{name: "… a bare reader of the same stream, for comparison", unit: "ms"},
 		}, streaming},
-		{"resume", []figure{{name: "resume of a 100 MB transcript, exec to first request", unit: "ms", limit: 400}}, resume},
+		{"resume", []figure{
+			{name: "resume of a 100 MB transcript, exec to first request", unit: "ms", limit: 400},
+			{name: "… CPU time of the whole run", unit: "ms"},
+			{name: "… memory while it waits for the answer, PSS", unit: "MB"},
+		}, resume},
 		{"binary", []figure{
 			{name: "binary, stripped", unit: "MB", limit: 35},
 			{name: "allocations before main", unit: "", limit: 8000},
@@ -62,17 +74,26 @@ func start(b *bench) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	without, err := b.lathe(spec{script: hello, args: []string{"-p", "Say hello."}, env: []string{"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1"}})
-	if err != nil {
-		return nil, err
-	}
-	var version outcome
-	if err := b.child(&version, spec{args: []string{"--version"}}, ""); err != nil {
-		return nil, err
+	// Our own work is a difference of two short times, so the better of a few is taken for both.
+	var without, version time.Duration
+	for i := range 3 {
+		o, err := b.lathe(spec{script: hello, args: []string{"-p", "Say hello."}, env: []string{"CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS=1"}})
+		if err != nil {
+			return nil, err
+		}
+		var v outcome
+		if err := b.child(&v, spec{args: []string{"--version"}}, ""); err != nil {
+			return nil, err
+		}
+		if i == 0 || o.first() < without {
+			without = o.first()
+		}
+		if i == 0 || v.wall < version {
+			version = v.wall
+		}
 	}
 	return []float64{
-		ms(with.first()), ms(without.first()), ms(version.wall), ms(without.first() - version.wall), ms(with.cpu),
-		float64(len(with.requests[0].Body)) / 4,
+		ms(with.first()), ms(without), ms(version), ms(without - version), ms(with.cpu), float64(len(with.requests[0].Body)) / 4,
 	}, nil
 }
 
@@ -86,35 +107,72 @@ func greeting(b *bench) ([]float64, error) {
 	return []float64{float64(o.peak) / 1e6}, nil
 }
 
-// reading is a session that reads one file a step.
-func (b *bench) reading(n int) *fakeapi.Script {
+// reading is a session that reads the files one after the other, limit lines of each (0: all).
+func (b *bench) reading(n, limit int) *fakeapi.Script {
 	var answers []fakeapi.Answer
 	for i := range n {
-		answers = append(answers, fakeapi.Answer{Blocks: []fakeapi.Block{
-			{Text: "Next I read a file."}, fakeapi.Call("Read", map[string]any{"file_path": b.file(i % passes)}),
-		}})
+		input := map[string]any{"file_path": b.file(i % passes)}
+		if limit > 0 {
+			input["limit"] = limit
+		}
+		answers = append(answers, fakeapi.Answer{Blocks: []fakeapi.Block{{Text: "Next I read a file."}, fakeapi.Call("Read", input)}})
 	}
 	return fakeapi.Sequence(append(answers, fakeapi.Text("Done."))...)
 }
 
 func session(b *bench) ([]float64, error) {
-	o, err := b.lathe(spec{script: b.reading(passes), args: []string{"-p", "Read the files."}, sample: 10 * time.Millisecond, forget: true})
+	o, err := b.lathe(spec{script: b.reading(passes, 0), args: []string{"-p", "Read the files."}, sample: 10 * time.Millisecond, forget: true})
 	if err != nil {
 		return nil, err
 	}
-	between := o.between()
-	slices.Sort(between)
-	return []float64{float64(o.peak) / 1e6, between[len(between)/2]}, nil
+	return []float64{float64(o.peak) / 1e6, middle(o.between()), ms(o.cpu) / passes}, nil
 }
 
 func stepping(b *bench) ([]float64, error) {
-	o, err := b.lathe(spec{script: b.reading(steps), args: []string{"-p", "Read the files."}})
+	o, err := b.lathe(spec{script: b.reading(steps, 0), args: []string{"-p", "Read the files."}})
 	if err != nil {
 		return nil, err
 	}
-	between := o.between()
-	slices.Sort(between)
-	return []float64{between[len(between)/2], 100 * o.server.Totals("").HitRatio()}, nil
+	return []float64{middle(o.between())}, nil
+}
+
+func caching(b *bench) ([]float64, error) {
+	server, err := fakeapi.New(fakeapi.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := server.Start(); err != nil {
+		return nil, err
+	}
+	defer server.Close()
+	long, err := b.lathe(spec{script: b.reading(steps, 0), args: []string{"-p", "Read the files."}})
+	if err != nil {
+		return nil, err
+	}
+	var ratios []float64
+	again, cost := long.again(), 0.0
+	for i, name := range []string{"first", "second"} { // the server's cache is common to both
+		if err := server.AddScript(name, b.reading(steps, 10)); err != nil {
+			return nil, err
+		}
+		o, err := b.against(server, name, spec{args: []string{"-p", "Look at the files, " + name + " time."}})
+		if err != nil {
+			return nil, err
+		}
+		ratios = append(ratios, 100*o.totals.HitRatio())
+		again += o.again()
+		if i == 0 {
+			info := price.Default().Info("claude-opus-5-5")
+			cost = o.totals.Cost(info.Price.Input, info.Price.Output)
+		}
+	}
+	return []float64{ratios[1], ratios[0], 100 * long.totals.HitRatio(), float64(again), cost}, nil
+}
+
+// middle is the median.
+func middle(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
 }
 
 func streaming(b *bench) ([]float64, error) {
@@ -137,6 +195,9 @@ func streaming(b *bench) ([]float64, error) {
 		if err := b.child(&o, spec{args: args}, url); err != nil {
 			return nil, err
 		}
+		if o.output < 5*deltas {
+			return nil, fmt.Errorf("only %d bytes of the stream came out", o.output)
+		}
 		out = append(out, ms(o.wall))
 	}
 	bare, err := readStream(url)
@@ -147,11 +208,18 @@ func resume(b *bench) ([]float64, error) {
 	if err := b.writeTranscript(); err != nil {
 		return nil, err
 	}
-	o, err := b.lathe(spec{script: &fakeapi.Script{Default: &fakeapi.Answer{Text: "Yes."}}, args: []string{"-p", "Go on.", "--resume", b.big}})
+	args := []string{"-p", "Go on.", "--resume", b.big}
+	o, err := b.lathe(spec{script: &fakeapi.Script{Default: &fakeapi.Answer{Text: "Yes."}}, args: args})
 	if err != nil {
 		return nil, err
 	}
-	return []float64{ms(o.first())}, nil
+	// A second run is watched, since looking at so much memory takes time itself.
+	slow := &fakeapi.Script{Default: &fakeapi.Answer{Text: "Yes.", Delay: fakeapi.Duration(100 * time.Millisecond)}}
+	watched, err := b.lathe(spec{script: slow, args: args, sample: 20 * time.Millisecond})
+	if err != nil {
+		return nil, err
+	}
+	return []float64{ms(o.first()), ms(o.cpu), float64(watched.last) / 1e6}, nil
 }
 
 // initLine is a line of GODEBUG=inittrace=1.

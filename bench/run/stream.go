@@ -64,7 +64,11 @@ func readStream(url string) (time.Duration, error) {
 		return 0, err
 	}
 	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+	n, err := io.Copy(io.Discard, resp.Body)
+	if err == nil && n < 100*deltas {
+		err = fmt.Errorf("the stream has only %d bytes", n)
+	}
+	if err != nil {
 		return 0, err
 	}
 	return time.Since(start), nil
