@@ -44,22 +44,34 @@ func moments() []moment {
 		r.appears("started")
 	}
 	return []moment{
-		{name: "waiting for the first byte", script: fakeapi.Sequence(fakeapi.Answer{Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStallEarly}}, Text: "x"}),
-			reach: func(r *rig, _ *running) { r.called(1, 0) }},
+		{
+			name: "waiting for the first byte", script: fakeapi.Sequence(fakeapi.Answer{Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStallEarly}}, Text: "x"}),
+			reach: func(r *rig, _ *running) { r.called(1, 0) },
+		},
 		{name: "mid-stream", script: fakeapi.Sequence(half), reach: func(r *rig, p *running) { r.called(1, 8); p.line("a pa") }, sent: []string{"a pa"}},
-		{name: "mid-stream behind a whole call", script: fakeapi.Sequence(second), reach: func(r *rig, p *running) { r.called(1, 20); p.line(`"type":"tool_use"`) },
-			sent: []string{"whole text.", "interrupted"}},
-		{name: "in a command with a tree of children", script: fakeapi.Sequence(answer(fakeapi.Block{Text: "I run it."}, bash(tree), bash("echo second > second.txt")), fakeapi.Text("x")),
-			reach: started, sent: []string{"I run it.", "Interrupted by the user", "not run: the user interrupted"}},
-		{name: "in a command that ignores TERM", script: fakeapi.Sequence(answer(bash(`trap "" TERM INT; echo > started; while :; do sleep 0.05; done`)), fakeapi.Text("x")),
-			reach: started, sent: []string{"Interrupted by the user"}},
-		{name: "beside a background command", script: fakeapi.Sequence(
-			answer(fakeapi.Call("Bash", map[string]any{"command": "echo > started; sleep 305", "run_in_background": true})), half),
-			reach: func(r *rig, p *running) { started(r, p); r.called(2, 8); p.line("a pa") }, sent: []string{"Started in the background", "a pa"}},
+		{
+			name: "mid-stream behind a whole call", script: fakeapi.Sequence(second), reach: func(r *rig, p *running) { r.called(1, 20); p.line(`"type":"tool_use"`) },
+			sent: []string{"whole text.", "interrupted"},
+		},
+		{
+			name: "in a command with a tree of children", script: fakeapi.Sequence(answer(fakeapi.Block{Text: "I run it."}, bash(tree), bash("echo second > second.txt")), fakeapi.Text("x")),
+			reach: started, sent: []string{"I run it.", "Interrupted by the user", "not run: the user interrupted"},
+		},
+		{
+			name: "in a command that ignores TERM", script: fakeapi.Sequence(answer(bash(`trap "" TERM INT; echo > started; while :; do sleep 0.05; done`)), fakeapi.Text("x")),
+			reach: started, sent: []string{"Interrupted by the user"},
+		},
+		{
+			name: "beside a background command", script: fakeapi.Sequence(
+				answer(fakeapi.Call("Bash", map[string]any{"command": "echo > started; sleep 305", "run_in_background": true})), half),
+			reach: func(r *rig, p *running) { started(r, p); r.called(2, 8); p.line("a pa") }, sent: []string{"Started in the background", "a pa"},
+		},
 		{name: "in the wait before a retry", script: times(-1, status(429, "slow down", "retry-after", "300")), reach: func(_ *rig, p *running) { p.line("api_retry") }},
-		{name: "in parallel reads", script: fakeapi.Sequence(answer(readFile("a.txt"), fakeapi.Call("Grep", map[string]any{"pattern": "x*y*z*$"}), fakeapi.Call("Glob", map[string]any{"pattern": "**/*"}), readFile("a.txt")),
-			fakeapi.Answer{Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStallEarly}}, Text: "x"}),
-			reach: func(_ *rig, p *running) { p.line(`"name":"Glob"`) }},
+		{
+			name: "in parallel reads", script: fakeapi.Sequence(answer(readFile("a.txt"), fakeapi.Call("Grep", map[string]any{"pattern": "x*y*z*$"}), fakeapi.Call("Glob", map[string]any{"pattern": "**/*"}), readFile("a.txt")),
+				fakeapi.Answer{Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStallEarly}}, Text: "x"}),
+			reach: func(_ *rig, p *running) { p.line(`"name":"Glob"`) },
+		},
 		{name: "in the key helper", script: fakeapi.Sequence(fakeapi.Text("x")), env: []string{"ANTHROPIC_API_KEY="}, reach: func(r *rig, _ *running) { r.appears("helper") }},
 	}
 }
