@@ -13,6 +13,9 @@ func Analyse(text string) *Script {
 	if why := Unusual(text); why != "" {
 		a.problem("it contains %s", why)
 	}
+	if continuedComment(text) {
+		a.problem("a line with a comment ends in a backslash, which not all shells read alike")
+	}
 	if len(text) > MaxLen {
 		a.problem("it is longer than %d characters", MaxLen)
 	}

@@ -136,14 +136,16 @@ func (a *analyser) hdocPieces(r *syntax.Redirect) []Piece {
 			}
 		}
 	}
+	if strings.Contains(a.slice(r.Pos(), r.Hdoc.End()), "\\\n") {
+		// A shell joins the lines before it looks for the delimiter, the parser after.
+		a.problem("a here-document has a continued line, so that its end is not sure")
+	}
 	a.nested(r.Hdoc)
 	return a.quoted(nil, r.Hdoc.Parts)
 }
 
-func isFd(s string) bool {
-	s = strings.TrimSuffix(s, "-")
-	return strings.Trim(s, "0123456789") == ""
-}
+// isFd says that a target is a descriptor, or - to close one. A descriptor to move, as in 3-, is a file to zsh.
+func isFd(s string) bool { return s == "-" || s != "" && strings.Trim(s, "0123456789") == "" }
 
 // nested lists the commands of all substitutions in a node.
 func (a *analyser) nested(n syntax.Node) {

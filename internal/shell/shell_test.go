@@ -100,6 +100,8 @@ func TestProblems(t *testing.T) {
 		"a\u00a0b":                         "invisible character U+00A0",
 		"a\u200bb":                         "invisible character U+200B",
 		"a \u202e":                         "invisible character U+202E",
+		"true # a \\\nrm x":                "a line with a comment ends in a backslash",
+		"cat <<E\n\\\nE\nrm x\nE\n":        "its end is not sure",
 		"a \xff":                           "not UTF-8",
 		"a " + strings.Repeat("b", MaxLen): "longer than",
 	} {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,6 +30,22 @@ func Unusual(s string) string {
 		i += n
 	}
 	return ""
+}
+
+// continuedComment says that a line with what looks like a comment ends in a backslash. A shell ends the comment
+// there and runs the next line; the parser would take that line into the comment.
+func continuedComment(s string) bool {
+	for line := range strings.SplitSeq(s, "\n") {
+		if !strings.HasSuffix(line, "\\") {
+			continue
+		}
+		for i := range len(line) {
+			if line[i] == '#' && (i == 0 || strings.IndexByte(" \t;|&()<>`{}!", line[i-1]) >= 0) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func invisible(r rune) bool {
