@@ -50,7 +50,7 @@ func Main(args []string, st Streams) int {
 		return exitOK
 	}
 	if near := mistyped(o); near != "" {
-		return report(st, fmt.Errorf("there is no command %q. Did you mean lathe %s? (A prompt of one word needs -p.)", o.prompt, near)) //nolint:staticcheck // a question
+		return report(st, fmt.Errorf("there is no command %q. Did you mean lathe %s? (A prompt of one word needs -p.)", o.prompt, near))
 	}
 	return runPrompt(o, st)
 }

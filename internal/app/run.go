@@ -42,7 +42,6 @@ type run struct {
 	session   *engine.Session
 	toolStage *tools.Stage
 	ledger    *account.Ledger
-	small     string // model of side queries
 
 	mu           sync.Mutex
 	touched      []string // files of this turn's calls, for memory files of deeper directories

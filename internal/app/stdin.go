@@ -18,8 +18,10 @@ const (
 
 // errNoPrompt and errBlank are worded as scripts expect them.
 var (
-	errNoPrompt = errors.New("Input must be provided either through stdin or as a prompt argument when using --print") //nolint:staticcheck // documented wording
-	errBlank    = errors.New("Input contained only whitespace")                                                        //nolint:staticcheck // documented wording
+	//lint:ignore ST1005 the documented wording
+	errNoPrompt = errors.New("Input must be provided either through stdin or as a prompt argument when using --print")
+	//lint:ignore ST1005 the documented wording
+	errBlank = errors.New("Input contained only whitespace")
 )
 
 // promptText joins the prompt argument and what is piped in. warn is told what a user should know.

@@ -161,7 +161,7 @@ func TestEveryStageIsInTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && !strings.Contains(string(table), `{"`+e.Name()+`"`) {
+		if e.IsDir() && !strings.Contains(string(table), `row("`+e.Name()+`"`) {
 			t.Errorf("pipeline/%s is no row of the stage table", e.Name())
 		}
 	}

@@ -89,8 +89,9 @@ func (t Trust) write(f trustFile) error {
 		return fmt.Errorf("keep trust: %w", err)
 	}
 	defer os.Remove(tmp.Name())
-	if _, err := tmp.Write(append(b, '\n')); err == nil {
-		err = tmp.Close()
+	_, err = tmp.Write(append(b, '\n'))
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
 	}
 	if err != nil {
 		return fmt.Errorf("keep trust: %w", err)

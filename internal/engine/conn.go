@@ -74,7 +74,7 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 		if o.DropQueued {
 			c.s.TakeQueued()
 		}
-		c.s.Interrupt(turn.Interrupted)
+		c.s.Interrupt(turn.ErrInterrupted)
 	case event.Answer:
 		c.s.Answer(o)
 	case event.SetMode:
@@ -192,7 +192,7 @@ func (c *Conn) leave(s *subscriber) {
 	last := len(c.subs) == 0
 	c.mu.Unlock()
 	if last {
-		c.s.Interrupt(turn.Interrupted)
+		c.s.Interrupt(turn.ErrInterrupted)
 	}
 }
 

@@ -132,7 +132,7 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 			if !yield(s.envelope(t.ID, e), nil) {
 				left = true
 				close(gone)
-				cancel(turn.Interrupted)
+				cancel(turn.ErrInterrupted)
 			}
 		}
 		s.end(t)

@@ -137,7 +137,7 @@ func TestLeavingInterrupts(t *testing.T) {
 				break
 			}
 		}
-		if !errors.Is(cause, turn.Interrupted) {
+		if !errors.Is(cause, turn.ErrInterrupted) {
 			t.Errorf("cause = %v", cause)
 		}
 	})

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/attach"
 	"lathe/internal/pipeline/compact"
@@ -29,8 +31,8 @@ type Deps struct {
 }
 
 // Stages is the pipeline: what happens to a prompt, in this order. Stage 1, capture, is the front end's; stages 7
-// and 8, the call and the parsing of its stream, are one row. The third column names the fields of turn.Turn that
-// a stage may change, which the tests check.
+// and 8, the call and the parsing of its stream, are one row. The words at the end of a row are the fields of
+// turn.Turn that the stage may change, which a test checks.
 func Stages(d Deps) []turn.Stage {
 	d.Model.Before = d.Account.Guard // a budget is checked before money is spent
 	d.Model.Spent = d.Account.Spent
@@ -40,18 +42,21 @@ func Stages(d Deps) []turn.Stage {
 		d.Tools.Budget = d.Compact.Budget.Apply
 	}
 	return []turn.Stage{
-		{"input", turn.Once, w("Messages", "Mentions", "Ultra", "Text", "Done"), input.New(d.Input)},                                       // 2
-		{"attach", turn.EachStep, w("Messages"), attach.New(d.Attach...)},                                                                  // 3
-		{"prompt", turn.EachStep, w("System", "Static", "Tools"), prompt.New(d.Prompt)},                                                    // 4
-		{"compact", turn.EachStep, w("View"), compact.New(d.Compact, d.CompactConfig)},                                                     // 5
-		{"normalize", turn.EachStep, w("Request"), normalize.New(d.Normalize, d.NormalizeConfig)},                                          // 6
-		{"model", turn.EachStep, w("Messages", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"), model.New(d.Model, d.ModelConfig)}, // 7, 8
-		{"tools", turn.EachStep, w("Messages", "Denials", "Structured", "Text", "Done"), d.Tools.Run},                                      // 9
-		{"account", turn.Last, w("Messages", "Result", "Usage", "Done"), d.Account.Run},                                                    // 10
+		/* 2    */ row("input", turn.Once, input.New(d.Input), "Messages", "Mentions", "Ultra", "Text", "Done"),
+		/* 3    */ row("attach", turn.EachStep, attach.New(d.Attach...), "Messages"),
+		/* 4    */ row("prompt", turn.EachStep, prompt.New(d.Prompt), "System", "Static", "Tools"),
+		/* 5    */ row("compact", turn.EachStep, compact.New(d.Compact, d.CompactConfig), "View"),
+		/* 6    */ row("normalize", turn.EachStep, normalize.New(d.Normalize, d.NormalizeConfig), "Request"),
+		/* 7, 8 */ row("model", turn.EachStep, model.New(d.Model, d.ModelConfig), "Messages", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),
+		/* 9    */ row("tools", turn.EachStep, d.Tools.Run, "Messages", "Denials", "Structured", "Text", "Done"),
+		/* 10   */ row("account", turn.Last, d.Account.Run, "Messages", "Result", "Usage", "Done"),
 	}
 }
 
-func w(fields ...string) []string { return fields }
+// row is one line of the table: a stage, how often it runs, what it does, and the fields of the turn it may change.
+func row(name string, when turn.Phase, run func(context.Context, *turn.Turn) error, writes ...string) turn.Stage {
+	return turn.Stage{Name: name, When: when, Run: run, Writes: writes}
+}
 
 // Constraint says that one stage must stand before another, and why.
 type Constraint struct{ First, Then, Why string }

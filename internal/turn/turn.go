@@ -139,5 +139,5 @@ func (s *Stop) Error() string {
 
 func (s *Stop) Unwrap() error { return s.Err }
 
-// Interrupted is the cause of a context that an interrupt cancelled.
-var Interrupted = errors.New("interrupted")
+// ErrInterrupted is the cause of a context that an interrupt cancelled.
+var ErrInterrupted = errors.New("interrupted")

@@ -78,7 +78,7 @@ func TestResults(t *testing.T) {
 			r.IsError, r.Terminal, r.Text, r.APIStatus = true, "api_error", "API Error: 400 no", 400
 		}), ""},
 		{"interrupted while streaming", func(t *turn.Turn) {
-			t.Stop = &turn.Stop{Subtype: event.ErrDuring, Terminal: "aborted_streaming", Err: turn.Interrupted}
+			t.Stop = &turn.Stop{Subtype: event.ErrDuring, Terminal: "aborted_streaming", Err: turn.ErrInterrupted}
 		}, base(func(r *event.Result) {
 			r.IsError, r.Subtype, r.Terminal, r.Errors = true, event.ErrDuring, "aborted_streaming", []string{"interrupted"}
 		}), "[Request interrupted by user]"},

@@ -45,13 +45,15 @@ func unknown(name string, cmds []Command) error {
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].d < found[j].d })
 	if len(found) == 0 {
-		return fmt.Errorf("Unknown command: /%s (see /help)", name) //nolint:staticcheck // the documented wording
+		//lint:ignore ST1005 the documented wording
+		return fmt.Errorf("Unknown command: /%s (see /help)", name)
 	}
 	var names []string
 	for _, f := range found[:min(3, len(found))] {
 		names = append(names, "/"+f.name)
 	}
-	return fmt.Errorf("Unknown command: /%s. Did you mean %s?", name, strings.Join(names, ", ")) //nolint:staticcheck // the documented wording
+	//lint:ignore ST1005 the documented wording
+	return fmt.Errorf("Unknown command: /%s. Did you mean %s?", name, strings.Join(names, ", "))
 }
 
 // distance is the edit distance of two short names.

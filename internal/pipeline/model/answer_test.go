@@ -362,7 +362,7 @@ func TestInterruptKeepsText(t *testing.T) {
 			return ctx.Err()
 		}
 		if s, ok := e.(event.Stream); ok && strings.Contains(string(s.Raw), "partial_json") {
-			cancel(turn.Interrupted)
+			cancel(turn.ErrInterrupted)
 		}
 		return nil
 	}

@@ -163,7 +163,7 @@ func TestInterruptOverHTTP(t *testing.T) {
 	var at time.Time
 	press := sync.OnceFunc(func() {
 		at = time.Now().Add(10 * time.Millisecond)
-		time.AfterFunc(10*time.Millisecond, func() { cancel(turn.Interrupted) })
+		time.AfterFunc(10*time.Millisecond, func() { cancel(turn.ErrInterrupted) })
 	})
 	w.onEmit = func(e event.Event) error {
 		if s, ok := e.(event.Stream); ok && s.Text != "" {

@@ -333,10 +333,10 @@ func TestInterruptWhileWaiting(t *testing.T) {
 		w := newWorld(t, append(repeat(1, rates(60*time.Second)), says("x", "y"))...)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		begin := time.Now()
-		time.AfterFunc(time.Second, func() { cancel(turn.Interrupted) })
+		time.AfterFunc(time.Second, func() { cancel(turn.ErrInterrupted) })
 		err := w.run(ctx)
 		var stop *turn.Stop
-		if !errors.As(err, &stop) || stop.Terminal != "aborted_streaming" || stop.Subtype != event.ErrDuring || !errors.Is(err, turn.Interrupted) {
+		if !errors.As(err, &stop) || stop.Terminal != "aborted_streaming" || stop.Subtype != event.ErrDuring || !errors.Is(err, turn.ErrInterrupted) {
 			t.Errorf("error %#v", err)
 		}
 		if d := time.Since(begin); d != time.Second {

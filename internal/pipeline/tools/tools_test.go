@@ -226,9 +226,9 @@ func TestInterrupt(t *testing.T) {
 		}}
 		never := scripted{"Never", false, func(context.Context) (tool.Result, error) { t.Error("it ran"); return tool.Result{}, nil }}
 		w := newWorld("Waits", "Never", "Never")
-		go func() { time.Sleep(time.Second); cancel(turn.Interrupted) }()
+		go func() { time.Sleep(time.Second); cancel(turn.ErrInterrupted) }()
 		err := stage(tools.Deps{}, waits, never).Run(ctx, w.t)
-		if !errors.Is(err, turn.Interrupted) {
+		if !errors.Is(err, turn.ErrInterrupted) {
 			t.Errorf("error %v", err)
 		}
 		want := []string{"!call0 stopped: the user interrupted; what it did until then stands", "!call1 not run: the user interrupted", "!call2 not run: the user interrupted"}
