@@ -53,6 +53,7 @@ func scenarios() []scenario {
 			{name: "20,000 deltas, exec to exit, text", unit: "ms", limit: 250},
 			{name: "… stream-json", unit: "ms", limit: 250},
 			{name: "… stream-json with partial messages", unit: "ms", limit: 250},
+			{name: "… the same as the input of a Write that is denied", unit: "ms", limit: 250},
 			{name: "… a bare reader of the same stream, for comparison", unit: "ms"},
 		}, streaming},
 		{"resume", []figure{
@@ -176,23 +177,34 @@ func middle(of []float64) float64 {
 }
 
 func streaming(b *bench) ([]float64, error) {
-	var chunks []string
+	var text []string
 	for i := range deltas {
-		chunks = append(chunks, "word"+strconv.Itoa(i)+" ")
+		text = append(text, "word"+strconv.Itoa(i)+" ")
 	}
-	url, stop, err := serveStream(chunks)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
+	input := append([]string{`{"file_path":"story.txt","content":"`}, text...)
+	streamed := []string{"-p", "Tell a story.", "--output-format", "stream-json", "--verbose"}
+	partial := append(slices.Clone(streamed), "--include-partial-messages")
 	var out []float64
-	for _, args := range [][]string{
-		{"-p", "Tell a story."},
-		{"-p", "Tell a story.", "--output-format", "stream-json", "--verbose"},
-		{"-p", "Tell a story.", "--output-format", "stream-json", "--verbose", "--include-partial-messages"},
+	var bare time.Duration
+	for _, run := range []struct {
+		block fakeapi.Block
+		args  []string
+	}{
+		{fakeapi.Block{Chunks: text}, []string{"-p", "Tell a story."}},
+		{fakeapi.Block{Chunks: text}, streamed},
+		{fakeapi.Block{Chunks: text}, partial},
+		{fakeapi.Block{Tool: "Write", Chunks: append(input, `"}`)}, partial},
 	} {
+		url, stop, err := serveStream(run.block)
+		if err != nil {
+			return nil, err
+		}
 		var o outcome
-		if err := b.child(&o, spec{args: args}, url); err != nil {
+		if err = b.child(&o, spec{args: run.args}, url); err == nil {
+			bare, err = readStream(url)
+		}
+		stop()
+		if err != nil {
 			return nil, err
 		}
 		if o.output < 5*deltas {
@@ -200,8 +212,7 @@ func streaming(b *bench) ([]float64, error) {
 		}
 		out = append(out, ms(o.wall))
 	}
-	bare, err := readStream(url)
-	return append(out, ms(bare)), err
+	return append(out, ms(bare)), nil
 }
 
 func resume(b *bench) ([]float64, error) {
