@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
@@ -76,7 +78,7 @@ func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 // exitOf is the exit code of a finished turn.
 func exitOf(r event.Result, err error, interrupted bool) int {
 	switch {
-	case errors.Is(err, headless.ErrOutput):
+	case isClosedPipe(err):
 		return exitClosedPipe
 	case interrupted:
 		return exitInterrupted
@@ -84,6 +86,12 @@ func exitOf(r event.Result, err error, interrupted bool) int {
 		return exitFailed
 	}
 	return exitOK
+}
+
+// isClosedPipe reports whether the reader of standard output has gone, which is no fault; a full disk is one.
+func isClosedPipe(err error) bool {
+	gone := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || runtime.GOOS == "windows"
+	return errors.Is(err, headless.ErrOutput) && gone
 }
 
 // mistyped finds the subcommand that a single bare word was meant to be.

@@ -8,15 +8,14 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"lathe/internal/config"
 	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
-	"lathe/internal/perm"
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/price"
@@ -35,9 +34,9 @@ type run struct {
 	procs  proc.Group // every child of the run
 	prices *price.Table
 
-	rules   []perm.Rule
-	ruleset *perm.Ruleset
-	dirs    []string
+	book  atomic.Pointer[rulebook] // the rules in force
+	watch *config.Watcher          // of the settings files
+	dirs  []string
 
 	session   *engine.Session
 	toolStage *tools.Stage
@@ -165,8 +164,6 @@ func (r *run) openDebug() (*headless.Debug, error) {
 	return nil, nil
 }
 
-func isClosedPipe(err error) bool { return exitOf(event.Result{}, err, false) == exitClosedPipe }
-
 // tellNotes says what the user should know before the turn starts.
 func (r *run) tellNotes() {
 	for _, n := range r.place.settings.Problems {
@@ -283,99 +280,6 @@ func (r *run) resultsDir() string {
 		r.tempDir, _ = os.MkdirTemp("", "lathe-results-*")
 	}
 	return r.tempDir
-}
-
-// permissions reads the rules, directories and mode.
-func (r *run) permissions() error {
-	p := r.place.settings.Permissions()
-	if p.Skipped > 0 {
-		r.place.notes = append(r.place.notes, fmt.Sprintf("%d permission grants of this project are ignored: it is not trusted (lathe trust, or --trust for one run)", p.Skipped))
-	}
-	dirs, err := r.place.extraDirs(r.o.addDirs, p.Dirs)
-	if err != nil {
-		return err
-	}
-	r.dirs = dirs
-	r.rules = append(cliRules(r.o, r.place.sys.Dirs.Work), p.Rules...)
-	if r.o.mode, err = r.chooseMode(p); err != nil {
-		return err
-	}
-	set, warnings := perm.Compile(r.rules, perm.Options{
-		Start: r.place.sys.Dirs.Work, Home: r.place.sys.Dirs.Home, ProjectRoot: r.place.sys.Dirs.Work,
-		Platform: platform(), Trusted: r.place.trusted,
-	})
-	for _, w := range warnings {
-		r.place.notes = append(r.place.notes, w.String())
-	}
-	r.ruleset = set
-	return nil
-}
-
-var modes = []perm.Mode{perm.ModeDefault, perm.ModeAcceptEdits, perm.ModePlan, perm.ModeDontAsk, perm.ModeBypass}
-
-// chooseMode applies the order: flag, settings, default.
-func (r *run) chooseMode(p config.Permissions) (string, error) {
-	mode, from := r.o.mode, "--permission-mode"
-	if r.o.skipPermissions {
-		mode = string(perm.ModeBypass)
-	}
-	if mode == "" {
-		mode, from = p.Mode, "permissions.defaultMode"
-	}
-	if mode == "" || mode == "manual" {
-		mode = string(perm.ModeDefault)
-	}
-	if mode == string(perm.ModeAuto) {
-		return "", fmt.Errorf("%s: auto is not supported by this version of Lathe", from)
-	}
-	if !slices.Contains(modes, perm.Mode(mode)) {
-		return "", fmt.Errorf("%s: %q is not one of default, acceptEdits, plan, dontAsk, bypassPermissions", from, mode)
-	}
-	if mode == string(perm.ModeBypass) {
-		if p.DisableBypass {
-			return "", fmt.Errorf("%s: bypassPermissions is switched off by the settings", from)
-		}
-		if os.Geteuid() == 0 && !isOn(r.place.sys.Getenv("IS_SANDBOX")) {
-			return "", fmt.Errorf("%s: bypassPermissions is refused for root; set IS_SANDBOX=1 in a container made for it", from)
-		}
-	}
-	return mode, nil
-}
-
-// decide judges a call by the rules, the mode and the workspace of this moment.
-func (r *run) decide(req perm.Request) perm.Decision { return perm.Decide(req, r.env()) }
-
-func (r *run) env() perm.Env {
-	ws := r.tools.workspace
-	d := r.place.sys.Dirs
-	return perm.Env{
-		Rules: r.ruleset, Mode: perm.Mode(r.session.Mode()), Platform: platform(),
-		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
-		Protected: []string{d.State, d.Config},
-	}
-}
-
-// readDenied reports whether a read rule forbids a path; searches and mentions leave it out.
-func (r *run) readDenied(path string) bool {
-	env := r.env()
-	return env.ReadDenied(path)
-}
-
-// toolDenied reports whether a bare deny rule removes a tool, so that the model is not told of it.
-func (r *run) toolDenied(name string) bool {
-	for _, rule := range r.rules {
-		if rule.Effect != perm.Deny {
-			continue
-		}
-		tool, _, bare, err := perm.ParseRule(rule.Text)
-		if err != nil || !bare {
-			continue
-		}
-		if ok, _ := filepath.Match(tool, name); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // afterTurn joins the calls that were started early.

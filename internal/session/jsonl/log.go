@@ -169,17 +169,21 @@ func (l *Log) flush() error {
 	}
 	if l.f == nil {
 		if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-			return fmt.Errorf("make session directory: %w", err)
+			return fmt.Errorf("make session directory: %w (LATHE_HOME chooses another place, --no-session-persistence keeps nothing)", err)
 		}
 		f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 		if err != nil {
-			return fmt.Errorf("open session: %w", err)
+			return fmt.Errorf("open session: %w (LATHE_HOME chooses another place, --no-session-persistence keeps nothing)", err)
 		}
 		l.f = f
 	}
 	lockFile(l.f)
 	defer unlock(l.f)
 	if err := l.appendLocked(); err != nil {
+		var named *os.PathError
+		if errors.As(err, &named) {
+			err = named.Err // the path stands in front already
+		}
 		return fmt.Errorf("append to session %s: %w", l.path, err)
 	}
 	l.dirty = true
