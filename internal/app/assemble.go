@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +39,7 @@ func (r *run) assemble() error {
 	if err := r.engine(); err != nil {
 		return err
 	}
-	r.allowResults()
+	r.compile(r.place.settings.Permissions()) // again: the session's own folder is known now
 	deps, err := r.deps()
 	if err != nil {
 		return err
@@ -103,17 +102,6 @@ func (r *run) keep(kind string, v any) error {
 		return s.Sync()
 	}
 	return nil
-}
-
-// allowResults lets the model read back what was stored of its own large results.
-func (r *run) allowResults() {
-	dir := r.conv.dir
-	if dir == "" {
-		return
-	}
-	text := "Read(/" + filepath.ToSlash(dir) + "/**)"
-	rule := perm.Rule{Text: text, Effect: perm.Allow, Source: perm.Source{Kind: "rule", Rule: text, Scope: "session"}}
-	r.ruleset = r.ruleset.With(rule)
 }
 
 func (r *run) deps() (pipeline.Deps, error) {

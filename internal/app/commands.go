@@ -90,10 +90,10 @@ func (r *run) cmdTasks(context.Context, *turn.Turn, string) (string, error) {
 func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Mode: %s\n", r.session.Mode())
-	for _, rule := range r.rules {
+	for _, rule := range r.book.Load().rules {
 		fmt.Fprintf(&b, "%-5s %-40s %s\n", rule.Effect, rule.Text, origin(rule.Source))
 	}
-	if len(r.rules) == 0 {
+	if len(r.book.Load().rules) == 0 {
 		b.WriteString("No rules.\n")
 	}
 	return b.String(), nil

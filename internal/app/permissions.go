@@ -78,7 +78,7 @@ func checkPermission(o *options, args []string, asJSON bool, st Streams) error {
 	}
 	d := r.place.sys.Dirs
 	decision := perm.Decide(req, perm.Env{
-		Rules: r.ruleset, Mode: perm.Mode(o.mode), Platform: platform(), Protected: []string{d.State, d.Config},
+		Rules: r.book.Load().set, Mode: perm.Mode(o.mode), Platform: platform(), Protected: []string{d.State, d.Config},
 		Workspace: perm.Workspace{Cwd: d.Work, Roots: append([]string{d.Work}, r.dirs...), Home: d.Home},
 	})
 	if asJSON {
@@ -167,7 +167,7 @@ func listPermissions(o *options, asJSON bool, st Streams) error {
 	if !asJSON {
 		fmt.Fprintf(st.Out, "mode %s\n", o.mode)
 	}
-	for _, rule := range r.rules {
+	for _, rule := range r.book.Load().rules {
 		if asJSON {
 			fmt.Fprintf(st.Out, "%s\n", event.Encode(map[string]any{"rule": rule.Text, "effect": rule.Effect.String(), "source": sourceJSON(rule.Source)}))
 			continue

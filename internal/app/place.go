@@ -27,7 +27,8 @@ type place struct {
 	trustKey string
 	trusted  bool
 	settings *config.Settings
-	notes    []string // to tell the user at the start
+	places   config.Places // where they were looked for
+	notes    []string      // to tell the user at the start
 }
 
 // findPlace looks at the environment, the directory and the settings. It starts nothing.
@@ -50,7 +51,7 @@ func findPlace(o *options) (*place, error) {
 		p.trustKey = work
 	}
 	p.trusted = o.trust || config.NewTrust(p.sys.Dirs.State).Has(p.trustKey)
-	places := config.Places{Config: p.sys.Dirs.Config, State: p.sys.Dirs.State, Work: work, Root: p.root, Inline: o.settings, Trusted: p.trusted}
+	places := config.Places{Config: p.sys.Dirs.Config, State: p.sys.Dirs.State, Work: work, Root: p.root, Inline: o.settings, Trusted: p.trusted, Managed: config.ManagedDirs()}
 	if o.sourcesSet {
 		if places.Sources, err = settingSources(o.sources); err != nil {
 			return nil, err
@@ -59,6 +60,7 @@ func findPlace(o *options) (*place, error) {
 	if p.settings, err = config.Load(places); err != nil {
 		return nil, err
 	}
+	p.places = places
 	p.applyEnv()
 	return p, nil
 }

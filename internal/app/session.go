@@ -72,10 +72,6 @@ func newConversation(o *options, p *place, store jsonl.Store, start jsonl.Start)
 // that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
 const bigTranscript = 16 << 20
 
-// bigTranscript is the size from which the memory that reading took is given back at once. Without that, a session
-// that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
-const bigTranscript = 16 << 20
-
 func resume(o *options, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
 	open := store.Open
 	if o.fork {
@@ -84,9 +80,6 @@ func resume(o *options, store jsonl.Store, start jsonl.Start, ref string) (*conv
 	state, log, err := open(start, ref)
 	if err != nil {
 		return nil, err
-	}
-	if info, err := os.Stat(state.Meta.Path); err == nil && info.Size() > bigTranscript {
-		debug.FreeOSMemory()
 	}
 	if info, err := os.Stat(state.Meta.Path); err == nil && info.Size() > bigTranscript {
 		debug.FreeOSMemory()

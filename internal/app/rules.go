@@ -1,0 +1,172 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"lathe/internal/config"
+	"lathe/internal/perm"
+)
+
+// rulebook is the rules of a moment. It is replaced whole when a settings file changes.
+type rulebook struct {
+	rules []perm.Rule
+	set   *perm.Ruleset
+	// blockOutside refuses reads outside the working directories in every mode.
+	blockOutside bool
+}
+
+// permissions reads the rules, directories and mode.
+func (r *run) permissions() error {
+	p := r.place.settings.Permissions()
+	if p.Skipped > 0 {
+		r.place.notes = append(r.place.notes, fmt.Sprintf("%d permission grants of this project are ignored: it is not trusted (lathe trust, or --trust for one run)", p.Skipped))
+	}
+	dirs, err := r.place.extraDirs(r.o.addDirs, p.Dirs)
+	if err != nil {
+		return err
+	}
+	r.dirs = dirs
+	if r.o.mode, err = r.chooseMode(p); err != nil {
+		return err
+	}
+	r.watch = config.NewWatcher(r.place.places, r.place.sys.Now)
+	r.place.notes = append(r.place.notes, r.compile(p)...)
+	return nil
+}
+
+// compile puts the rules of the command line, of this session and of the settings into force. It returns what is
+// wrong with them.
+func (r *run) compile(p config.Permissions) []string {
+	d := r.place.sys.Dirs
+	b := &rulebook{rules: append(cliRules(r.o, d.Work), p.Rules...), blockOutside: p.BlockOutside}
+	b.rules = append(b.rules, r.ownRules()...)
+	set, warnings := perm.Compile(b.rules, perm.Options{
+		Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform(), Trusted: r.place.trusted,
+	})
+	b.set = set
+	r.book.Store(b)
+	notes := make([]string, 0, len(warnings))
+	for _, w := range warnings {
+		notes = append(notes, w.String())
+	}
+	return notes
+}
+
+// ownRules let the model read back what was stored of its own large results.
+func (r *run) ownRules() []perm.Rule {
+	if r.conv == nil || r.conv.dir == "" {
+		return nil
+	}
+	text := "Read(/" + filepath.ToSlash(r.conv.dir) + "/**)"
+	return []perm.Rule{{Text: text, Effect: perm.Allow, Source: perm.Source{Kind: "rule", Rule: text, Scope: "session"}}}
+}
+
+// refresh takes up settings that changed while the session runs: their rules count from the next call on. Settings
+// that cannot be read leave those in force that were.
+func (r *run) refresh() {
+	s, err := r.watch.Changed()
+	if err != nil {
+		r.warn("the settings changed and cannot be used: " + err.Error())
+		return
+	}
+	if s == nil {
+		return
+	}
+	for _, p := range s.Problems {
+		if !slices.Contains(r.place.settings.Problems, p) {
+			r.warn(p)
+		}
+	}
+	for _, l := range r.place.settings.Layers {
+		if broken(s, l.File) {
+			return // the file was just named; the rules that it had stay in force until it can be read again
+		}
+	}
+	r.place.settings = s
+	for _, n := range r.compile(s.Permissions()) {
+		r.warn(n)
+	}
+}
+
+// broken reports a file that had settings, is still there and cannot be read now.
+func broken(s *config.Settings, file string) bool {
+	if file == "" || slices.ContainsFunc(s.Layers, func(l *config.Layer) bool { return l.File == file }) {
+		return false
+	}
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+var modes = []perm.Mode{perm.ModeDefault, perm.ModeAcceptEdits, perm.ModePlan, perm.ModeDontAsk, perm.ModeBypass}
+
+// chooseMode applies the order: flag, settings, default.
+func (r *run) chooseMode(p config.Permissions) (string, error) {
+	mode, from := r.o.mode, "--permission-mode"
+	if r.o.skipPermissions {
+		mode = string(perm.ModeBypass)
+	}
+	if mode == "" {
+		mode, from = p.Mode, "permissions.defaultMode"
+	}
+	if mode == "" || mode == "manual" {
+		mode = string(perm.ModeDefault)
+	}
+	if mode == string(perm.ModeAuto) {
+		return "", fmt.Errorf("%s: auto is not supported by this version of Lathe", from)
+	}
+	if !slices.Contains(modes, perm.Mode(mode)) {
+		return "", fmt.Errorf("%s: %q is not one of default, acceptEdits, plan, dontAsk, bypassPermissions", from, mode)
+	}
+	if mode == string(perm.ModeBypass) {
+		if p.DisableBypass {
+			return "", fmt.Errorf("%s: bypassPermissions is switched off by the settings", from)
+		}
+		if os.Geteuid() == 0 && !isOn(r.place.sys.Getenv("IS_SANDBOX")) {
+			return "", fmt.Errorf("%s: bypassPermissions is refused for root; set IS_SANDBOX=1 in a container made for it", from)
+		}
+	}
+	return mode, nil
+}
+
+// decide judges a call by the rules, the mode and the workspace of this moment.
+func (r *run) decide(req perm.Request) perm.Decision {
+	r.refresh()
+	return perm.Decide(req, r.env())
+}
+
+func (r *run) env() perm.Env {
+	ws := r.tools.workspace
+	d := r.place.sys.Dirs
+	book := r.book.Load()
+	return perm.Env{
+		Rules: book.set, Mode: perm.Mode(r.session.Mode()), Platform: platform(),
+		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
+		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
+	}
+}
+
+// readDenied reports whether a read rule forbids a path; searches and mentions leave it out.
+func (r *run) readDenied(path string) bool {
+	env := r.env()
+	return env.ReadDenied(path)
+}
+
+// toolDenied reports whether a bare deny rule removes a tool, so that the model is not told of it.
+func (r *run) toolDenied(name string) bool {
+	for _, rule := range r.book.Load().rules {
+		if rule.Effect != perm.Deny {
+			continue
+		}
+		tool, _, bare, err := perm.ParseRule(rule.Text)
+		if err != nil || !bare {
+			continue
+		}
+		if ok, _ := filepath.Match(tool, name); ok {
+			return true
+		}
+	}
+	return false
+}
