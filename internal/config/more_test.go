@@ -65,6 +65,26 @@ func TestOthersCannotSwitchRulesOff(t *testing.T) {
 	}
 }
 
+// A key with a value of the wrong type is named and left out; the deny rules beside it hold.
+func TestWrongTypeKeepsTheDenyRules(t *testing.T) {
+	p := places(t)
+	write(t, filepath.Join(p.Config, "settings.json"), "{\"permissions\":{\n\"allow\":{\"Bash\":true},\n\"deny\":[\"Edit\"],\"ask\":\"Write\",\"defaultMode\":1}}")
+	s, err := config.Load(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []string
+	for _, r := range s.Permissions().Rules {
+		rules = append(rules, string(r.Effect)+" "+r.Text)
+	}
+	if diff := cmp.Diff([]string{"deny Edit", "ask Write"}, rules); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	if len(s.Problems) != 2 || !strings.HasSuffix(s.Problems[0], "settings.json:2: permissions.allow must be a list of texts (ignored)") {
+		t.Errorf("problems: %q", s.Problems)
+	}
+}
+
 func TestEffective(t *testing.T) {
 	p := places(t)
 	p.Trusted = false
