@@ -178,14 +178,10 @@ func (e *Env) follow(t *target, abs string) {
 		}
 		info, err := e.fs().Lstat(e.native(cur))
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		case errors.Is(err, fs.ErrNotExist), err != nil && notDir(err):
 			missing = true
 			continue
 		case err != nil:
-			if notDir(err) {
-				missing = true
-				continue
-			}
 			t.problem = "it cannot be resolved: " + lastError(err)
 			return
 		}
@@ -198,14 +194,10 @@ func (e *Env) follow(t *target, abs string) {
 			t.problem = "its links do not end"
 			return
 		}
-		next, err := e.fs().Readlink(e.native(cur))
-		if err != nil {
+		next, ok := e.link(cur)
+		if !ok {
 			t.problem = "a link on it cannot be read"
 			return
-		}
-		next = e.common(next)
-		if !strings.HasPrefix(next, "/") {
-			next = parentDir(cur) + "/" + next
 		}
 		cur, rest = "", next+"/"+rest
 		t.names = append(t.names, cleanPath(rest))
@@ -220,6 +212,19 @@ func (e *Env) follow(t *target, abs string) {
 	if t.real != t.names[len(t.names)-1] {
 		t.names = append(t.names, t.real)
 	}
+}
+
+// link is where a link leads, as an absolute path.
+func (e *Env) link(name string) (to string, ok bool) {
+	to, err := e.fs().Readlink(e.native(name))
+	if err != nil {
+		return "", false
+	}
+	to = e.common(to)
+	if !strings.HasPrefix(to, "/") {
+		to = parentDir(name) + "/" + to
+	}
+	return to, true
 }
 
 // trusted is the longest working directory that path starts with: its links are already resolved.
