@@ -19,7 +19,8 @@ small repository.
   repository  %s
   prompt      %s
 
-Each line "[pass] stage time what it did" is one stage of one pass.
+Each line "[pass] stage time what it did" is one stage of one pass. The first run of the tests compiles what it
+needs of Go's library, which can take a while.
 
 `
 

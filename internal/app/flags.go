@@ -188,7 +188,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 	if o.sessionID != "" && (o.cont || f.Changed("resume")) && !o.fork {
 		return fmt.Errorf("--session-id with --resume or --continue needs --fork-session")
 	}
-	if f.Changed("resume") && o.resume == "" {
+	if f.Changed("resume") && (o.resume == "" || strings.HasPrefix(o.resume, "-")) {
 		return fmt.Errorf("--resume needs a session id, a name or a transcript file")
 	}
 	if o.permissionPrompts != "host" && o.permissionPrompts != "none" {
@@ -240,7 +240,7 @@ func listMember(flag string) func(string) bool {
 	case "--add-dir":
 		return func(s string) bool {
 			info, err := os.Stat(s)
-			return err == nil && info.IsDir()
+			return err == nil && info.IsDir() || looksLikePath(s)
 		}
 	}
 	return nil
@@ -249,6 +249,12 @@ func listMember(flag string) func(string) bool {
 var toolNames = []string{
 	"Bash", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
 	"TodoWrite", "TaskOutput", "TaskStop", "Task", "Agent", "Skill", "MultiEdit", "default",
+}
+
+// looksLikePath reports whether a word is meant as a path, although there is none: an error is better than a
+// directory that becomes a part of the prompt.
+func looksLikePath(s string) bool {
+	return !strings.ContainsAny(s, " \t\n") && (strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/"))
 }
 
 func isToolName(s string) bool { return slices.Contains(toolNames, s) }

@@ -25,6 +25,7 @@ func TestJoinValues(t *testing.T) {
 		"--allowed-tools=Read Edit":        "--allowed-tools=Read|Edit",
 		"--allowedTools Bash(ls) mcp__a":   "--allowedTools=Bash(ls)|--allowedTools=mcp__a",
 		"--add-dir a b prompt":             "--add-dir=a|--add-dir=b|prompt",
+		"--add-dir a ../gone prompt":       "--add-dir=a|--add-dir=../gone|prompt",
 		"--tools Bash Read -p x":           "--tools=Bash|--tools=Read|-p|x",
 		"--disallowedTools -- --add-dir a": "--disallowedTools=--|--add-dir=a",
 		"-p -- --tools Bash":               "-p|--|--tools|Bash",
@@ -49,6 +50,9 @@ func TestFlagSpellings(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"Bash(git log:*)", "Edit"}, o.allowed); diff != "" {
 		t.Error(diff)
+	}
+	if _, _, err := parseFlags([]string{"--resume", "-p", "go on"}); err == nil || !strings.Contains(err.Error(), "--resume needs a session id") {
+		t.Errorf("--resume without a value: %v", err)
 	}
 	for _, args := range [][]string{{"--teleport"}, {"--agents", "{}"}, {"--mcp-config=x"}, {"--worktree"}} {
 		if _, _, err := parseFlags(args); err == nil || !strings.Contains(err.Error(), "not supported") {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func (ts *toolset) image(path string) (msg.Block, error) {
 			return b, nil
 		}
 	}
-	return msg.Block{}, fmt.Errorf("%s is not a png, jpeg, gif or webp image", path)
+	return msg.Block{}, errors.New("it is not a png, jpeg, gif or webp image")
 }
 
 // ruleSources turns the rules of the command line into rules of the engine.
