@@ -57,9 +57,13 @@ func (s *shellCall) problems() {
 	if len(s.script.Commands) == 0 && len(s.script.Problems) == 0 {
 		s.out.open = append(s.out.open, because(Ask, "default", "the command is empty"))
 	}
-	if string(s.fields["dangerouslyDisableSandbox"]) == "true" {
+	if s.leaves() {
 		s.out.noSuggest = true
-		s.out.guard = append(s.out.guard, because(Ask, "tool", "it asks to run outside the sandbox"))
+		f := because(Ask, "tool", "it asks to run outside the sandbox")
+		if s.env.Sandbox.On {
+			s.out.unsure = append(s.out.unsure, f) // in every mode: whoever switched the sandbox on relies on it
+		}
+		s.out.guard = append(s.out.guard, f)
 	}
 }
 
@@ -71,6 +75,9 @@ func (o *outcome) decision(c *call) Decision {
 	}
 	if c.env.Mode == ModeBypass {
 		return c.bypass()
+	}
+	if c.sandboxed() && len(o.guard)+len(o.open) > 0 {
+		return o.inSandbox()
 	}
 	if len(o.guard) > 0 {
 		return o.guard[0].decision()
@@ -200,8 +207,11 @@ func (s *shellCall) opaque(why string) {
 		return
 	}
 	for _, effect := range []Verdict{Deny, Ask} {
-		if len(rules.bash[effect]) > 0 {
-			r := rules.bash[effect][0].rule
+		for i := range rules.bash[effect] {
+			r := rules.bash[effect][i].rule
+			if s.standsFor(effect, &rules.bash[effect][i]) {
+				continue
+			}
 			s.out.unsure = append(s.out.unsure, because(Ask, "unsure", why+", so that a rule such as "+r.Text+" cannot be applied"))
 			return
 		}

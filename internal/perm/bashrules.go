@@ -48,6 +48,9 @@ func (s *shellCall) rulesAgainst(c *shell.Command, layers []layer) {
 	for _, effect := range []Verdict{Deny, Ask} {
 		for i := range rules.bash[effect] {
 			r := &rules.bash[effect][i]
+			if s.standsFor(effect, r) {
+				continue
+			}
 			for _, text := range texts {
 				switch {
 				case r.match(text):

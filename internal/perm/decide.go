@@ -82,6 +82,9 @@ func (c *call) decide() Decision {
 		return byRule(Deny, r, "this call").decision()
 	}
 	asked := rules.tool(Ask, c.tool)
+	if c.sandboxed() {
+		asked = nil
+	}
 	if asked == nil {
 		asked = c.named(Ask)
 	}

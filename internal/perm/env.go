@@ -21,6 +21,8 @@ type Env struct {
 	Protected []string
 	// Free are directories (absolute) below protected ones that may be written like any other: plan files, memory.
 	Free []string
+	// Sandbox is what stands around shell commands.
+	Sandbox Sandbox
 }
 
 // Workspace is where the session works. All paths are absolute, with links resolved.

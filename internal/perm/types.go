@@ -62,7 +62,7 @@ type Source struct {
 	// Kind is one of rule, mode, readonly (a command that only reads), workspace (a path inside the working
 	// directories), tool (a tool that needs no approval), protected, critical, unparsed, unsure (a rule might
 	// match what cannot be seen), path (a path that cannot be judged), classifier (mode auto: the caller asks the
-	// classifier), hook, person, default.
+	// classifier), sandbox (it runs in the sandbox), hook, person, default.
 	Kind  string
 	Rule  string // the rule's text, for kind rule
 	Scope string // user, project, local, managed, cli, session
