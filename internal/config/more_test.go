@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,7 +76,7 @@ func TestWrongTypeKeepsTheDenyRules(t *testing.T) {
 	}
 	var rules []string
 	for _, r := range s.Permissions().Rules {
-		rules = append(rules, string(r.Effect)+" "+r.Text)
+		rules = append(rules, fmt.Sprint(r.Effect, " ", r.Text))
 	}
 	if diff := cmp.Diff([]string{"deny Edit", "ask Write"}, rules); diff != "" {
 		t.Errorf("rules (-want +got):\n%s", diff)
