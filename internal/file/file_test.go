@@ -268,3 +268,19 @@ func TestLineEnds(t *testing.T) {
 		}
 	}
 }
+
+// What a person and the model read of a missing file says it once, and names what is near.
+func TestMissingFile(t *testing.T) {
+	dir := tempDir(t)
+	put(t, filepath.Join(dir, "notes.md"), "x", 0o644)
+	for path, want := range map[string]string{
+		filepath.Join(dir, "gone.txt"):      filepath.Join(dir, "gone.txt") + " does not exist",
+		filepath.Join(dir, "Notes.txt"):     filepath.Join(dir, "Notes.txt") + " does not exist (beside it: notes.md)",
+		filepath.Join(dir, "no", "way.txt"): filepath.Join(dir, "no", "way.txt") + " does not exist (nor does its directory)",
+	} {
+		_, err := Load(path, 100)
+		if err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Load(%s): %v, want %s", path, err, want)
+		}
+	}
+}

@@ -114,12 +114,18 @@ func Size(n int64) string {
 func explain(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s does not exist%s: %w", path, near(path), fs.ErrNotExist)
+		return &missing{path + " does not exist" + near(path)}
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s: permission denied: %w", path, err)
+		return fmt.Errorf("%s: %w", path, fs.ErrPermission)
 	}
 	return fmt.Errorf("open %s: %w", path, err)
 }
+
+// missing is fs.ErrNotExist in words that do not say it twice.
+type missing struct{ text string }
+
+func (e *missing) Error() string { return e.text }
+func (e *missing) Unwrap() error { return fs.ErrNotExist }
 
 // near names what a wrong path may have meant.
 func near(path string) string {

@@ -133,7 +133,11 @@ func (t *Tool) result(in Input, abs, real string, old *file.File, before file.Te
 		hunks = diff.Patch(a, b)
 	}
 	added, removed := diff.Count(hunks)
-	text := fmt.Sprintf("Created %s (%d lines).", name, added)
+	unit := "lines"
+	if added == 1 {
+		unit = "line"
+	}
+	text := fmt.Sprintf("Created %s (%d %s).", name, added, unit)
 	if old != nil {
 		out.Type, out.StructuredPatch = "update", diff.Cap(hunks)
 		if len(before.Body) <= 1<<20 {
