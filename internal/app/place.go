@@ -26,6 +26,8 @@ type place struct {
 	root     string // of the repository; empty outside one
 	trustKey string
 	trusted  bool
+	approved string         // hash of the grants that trust, if there is any, is bound to
+	grants   []config.Grant // what the project's files would bring into force
 	settings *config.Settings
 	places   config.Places // where they were looked for
 	notes    []string      // to tell the user at the start
@@ -50,8 +52,7 @@ func findPlace(o *options) (*place, error) {
 	if p.trustKey == "" {
 		p.trustKey = work
 	}
-	p.trusted = o.trust || config.NewTrust(p.sys.Dirs.State).Has(p.trustKey)
-	places := config.Places{Config: p.sys.Dirs.Config, State: p.sys.Dirs.State, Work: work, Root: p.root, Inline: o.settings, Trusted: p.trusted, Managed: config.ManagedDirs()}
+	places := config.Places{Config: p.sys.Dirs.Config, State: p.sys.Dirs.State, Work: work, Root: p.root, Inline: o.settings, Managed: config.ManagedDirs()}
 	if o.sourcesSet {
 		if places.Sources, err = settingSources(o.sources); err != nil {
 			return nil, err
@@ -60,6 +61,9 @@ func findPlace(o *options) (*place, error) {
 	if p.settings, err = config.Load(places); err != nil {
 		return nil, err
 	}
+	p.judgeTrust(o)
+	p.settings.TrustProject(p.trusted)
+	places.Trusted = p.trusted
 	p.places = places
 	p.applyEnv()
 	return p, nil

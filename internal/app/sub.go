@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"sort"
 	"syscall"
 
-	"lathe/internal/config"
 	"lathe/internal/fakeapi"
 )
 
@@ -30,44 +28,6 @@ func subcommands() map[string]subcommand {
 func helpCommand(_ []string, st Streams) error {
 	_, err := fmt.Fprint(st.Out, help((&options{}).set()))
 	return err
-}
-
-// trustCommand keeps the user's trust in the repository, or in the directory outside one.
-func trustCommand(args []string, st Streams) error {
-	p, err := findPlace(&options{})
-	if err != nil {
-		return err
-	}
-	list := config.NewTrust(p.sys.Dirs.State)
-	switch {
-	case len(args) == 0:
-		if err := list.Add(p.trustKey, p.sys.Now()); err != nil {
-			return err
-		}
-		fmt.Fprintf(st.Out, "Trusted: %s\nIts settings may now grant permissions, set the environment and name helpers.\n", p.trustKey)
-		return nil
-	case len(args) == 1 && args[0] == "--remove":
-		if err := list.Remove(p.trustKey); err != nil {
-			return err
-		}
-		fmt.Fprintf(st.Out, "No longer trusted: %s\n", p.trustKey)
-		return nil
-	case len(args) == 1 && args[0] == "--list":
-		dirs, err := list.List()
-		if err != nil {
-			return err
-		}
-		names := make([]string, 0, len(dirs))
-		for d := range dirs {
-			names = append(names, d)
-		}
-		sort.Strings(names)
-		for _, d := range names {
-			fmt.Fprintf(st.Out, "%s  since %s\n", d, dirs[d].Format("2006-01-02"))
-		}
-		return nil
-	}
-	return errors.New("usage: lathe trust [--remove | --list]")
 }
 
 // devCommand holds what people who build or test with Lathe need.

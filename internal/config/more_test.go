@@ -157,3 +157,42 @@ func TestSchemaIsReadable(t *testing.T) {
 		t.Errorf("%d properties, %v", len(doc.Properties), err)
 	}
 }
+
+// Trust is bound to what the project's files grant: layout and restrictions do not count, any grant does.
+func TestGrantsHash(t *testing.T) {
+	p := places(t)
+	file := filepath.Join(p.Work, ".claude/settings.json")
+	hash := func(text string) string {
+		write(t, file, text)
+		s, err := config.Load(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return config.GrantsHash(s.Grants(p.Work), p.Work)
+	}
+	base := hash(`{"permissions":{"allow":["A"],"deny":["B"]},"env":{"X":"1"},"hooks":{"Stop":[]},"theme":"dark"}`)
+	for name, text := range map[string]string{
+		"other layout":   "{\n // why\n\"env\": {\"X\":\"1\"}, \"hooks\": {\"Stop\": []},\n \"permissions\": {\"deny\":[\"B\"], \"allow\":[\"A\"]}}",
+		"more denied":    `{"permissions":{"allow":["A"],"deny":["B","C"]},"env":{"X":"1"},"hooks":{"Stop":[]}}`,
+		"no power in it": `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[]},"theme":"light","unknown":1}`,
+	} {
+		if hash(text) != base {
+			t.Errorf("%s changes the hash", name)
+		}
+	}
+	for name, text := range map[string]string{
+		"another rule":  `{"permissions":{"allow":["A","Z"],"deny":["B"]},"env":{"X":"1"},"hooks":{"Stop":[]}}`,
+		"another value": `{"permissions":{"allow":["A"]},"env":{"X":"2"},"hooks":{"Stop":[]}}`,
+		"another hook":  `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"evil"}]}]}}`,
+		"a helper":      `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[]},"apiKeyHelper":"x"}`,
+		"a mode":        `{"permissions":{"allow":["A"],"defaultMode":"acceptEdits"},"env":{"X":"1"},"hooks":{"Stop":[]}}`,
+	} {
+		if hash(text) == base {
+			t.Errorf("%s does not change the hash", name)
+		}
+	}
+	write(t, filepath.Join(p.Work, ".mcp.json"), `{"mcpServers":{}}`)
+	if hash(`{"permissions":{"allow":["A"],"deny":["B"]},"env":{"X":"1"},"hooks":{"Stop":[]}}`) == base {
+		t.Error("a file of servers does not change the hash")
+	}
+}

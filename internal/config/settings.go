@@ -92,6 +92,15 @@ func (s *Settings) add(f source) {
 	s.Layers = append(s.Layers, l)
 }
 
+// TrustProject says whether what the project's files grant counts.
+func (s *Settings) TrustProject(yes bool) {
+	for _, l := range s.Layers {
+		if l.Scope == Project || l.Scope == Local {
+			l.Trusted = yes
+		}
+	}
+}
+
 // lookup finds a key in the highest layer that has it. Keys that grant power count only from trusted layers.
 func (s *Settings) lookup(key string, power bool) (json.RawMessage, *Layer) {
 	for _, l := range s.Layers {

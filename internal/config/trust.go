@@ -17,28 +17,34 @@ type Trust struct{ file string }
 // NewTrust returns the list below a state directory.
 func NewTrust(state string) Trust { return Trust{file: filepath.Join(state, "trust.json")} }
 
-type trustFile struct {
-	Directories map[string]time.Time `json:"directories"` // absolute path → when it was trusted
+// Trusted is one entry: when the directory was trusted, and what with.
+type Trusted struct {
+	At   time.Time `json:"at"`
+	Hash string    `json:"hash"` // of the grants that were approved, see GrantsHash
 }
 
-// Has reports whether the directory itself was trusted: the root of a repository, or the directory that the
-// session starts in where there is none. A directory above it does not count.
-func (t Trust) Has(dir string) bool {
+type trustFile struct {
+	Directories map[string]Trusted `json:"directories"` // by absolute path
+}
+
+// Get returns the entry of the directory itself: the root of a repository, or the directory that the session starts
+// in where there is none. A directory above it does not count.
+func (t Trust) Get(dir string) (Trusted, bool) {
 	f, err := t.read()
 	if err != nil {
-		return false
+		return Trusted{}, false
 	}
-	_, ok := f.Directories[dir]
-	return ok
+	e, ok := f.Directories[dir]
+	return e, ok
 }
 
-// Add trusts a directory from now on.
-func (t Trust) Add(dir string, now time.Time) error {
+// Add trusts a directory, with what its files grant now.
+func (t Trust) Add(dir, hash string, now time.Time) error {
 	f, err := t.read()
 	if err != nil {
 		return err
 	}
-	f.Directories[dir] = now.UTC()
+	f.Directories[dir] = Trusted{At: now.UTC(), Hash: hash}
 	return t.write(f)
 }
 
@@ -53,13 +59,13 @@ func (t Trust) Remove(dir string) error {
 }
 
 // List returns the trusted directories.
-func (t Trust) List() (map[string]time.Time, error) {
+func (t Trust) List() (map[string]Trusted, error) {
 	f, err := t.read()
 	return f.Directories, err
 }
 
 func (t Trust) read() (trustFile, error) {
-	out := trustFile{Directories: map[string]time.Time{}}
+	out := trustFile{Directories: map[string]Trusted{}}
 	b, err := os.ReadFile(t.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
@@ -71,7 +77,7 @@ func (t Trust) read() (trustFile, error) {
 		return out, fmt.Errorf("%s is damaged: %w. Remove it and trust your directories again", t.file, err)
 	}
 	if out.Directories == nil {
-		out.Directories = map[string]time.Time{}
+		out.Directories = map[string]Trusted{}
 	}
 	return out, nil
 }
@@ -93,8 +99,11 @@ func (t Trust) write(f trustFile) error {
 	if closeErr := tmp.Close(); err == nil {
 		err = closeErr
 	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), t.file)
+	}
 	if err != nil {
 		return fmt.Errorf("keep trust: %w", err)
 	}
-	return os.Rename(tmp.Name(), t.file)
+	return nil
 }

@@ -35,7 +35,9 @@ func Env(base []string, extra ...string) []string {
 	return out
 }
 
-// withheld are keys to models, which no command needs, and variables that steer the program itself.
+// withheld are keys to models, which no command needs, variables that steer the program itself, and such that give
+// a plain command another meaning than the one it was judged by: CDPATH sends cd elsewhere, BASH_ENV and ENV run a
+// file first.
 func withheld(key string) bool {
 	if strings.HasPrefix(key, "LATHE_") {
 		return !slices.Contains([]string{"LATHE_HOME", "LATHE_SHARED", runVar}, key)
@@ -43,6 +45,7 @@ func withheld(key string) bool {
 	return slices.Contains([]string{
 		"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_FOUNDRY_API_KEY",
 		"AWS_BEARER_TOKEN_BEDROCK", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_REFRESH_TOKEN",
+		"CDPATH", "BASH_ENV", "ENV",
 	}, key)
 }
 

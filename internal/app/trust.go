@@ -1,0 +1,90 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+
+	"lathe/internal/config"
+)
+
+// judgeTrust decides whether the project's files may grant. Trust is bound to what they granted when the user gave
+// it: a change asks again.
+func (p *place) judgeTrust(o *options) {
+	grants := p.settings.Grants(p.sys.Dirs.Work)
+	p.grants, p.approved = grants, config.GrantsHash(grants, p.sys.Dirs.Work)
+	if o.trust {
+		p.trusted = true
+		return
+	}
+	entry, known := config.NewTrust(p.sys.Dirs.State).Get(p.trustKey)
+	switch {
+	case !known:
+	case entry.Hash == p.approved:
+		p.trusted = true
+	default:
+		p.notes = append(p.notes, "what this project's files grant or run has changed since you trusted it, so they do not count; see what it is with lathe trust --show, and run lathe trust to approve it")
+	}
+}
+
+// trustCommand keeps the user's trust in the repository, or in the directory outside one, and shows what that means.
+func trustCommand(args []string, st Streams) error {
+	p, err := findPlace(&options{})
+	if err != nil {
+		return err
+	}
+	list := config.NewTrust(p.sys.Dirs.State)
+	arg := ""
+	if len(args) == 1 {
+		arg = args[0]
+	}
+	switch {
+	case len(args) == 0:
+		if err := list.Add(p.trustKey, p.approved, p.sys.Now()); err != nil {
+			return err
+		}
+		fmt.Fprintf(st.Out, "Trusted: %s\n", p.trustKey)
+		showGrants(p, st)
+		return nil
+	case arg == "--show":
+		fmt.Fprintf(st.Out, "%s\n", p.trustKey)
+		showGrants(p, st)
+		return nil
+	case arg == "--remove":
+		if err := list.Remove(p.trustKey); err != nil {
+			return err
+		}
+		fmt.Fprintf(st.Out, "No longer trusted: %s\n", p.trustKey)
+		return nil
+	case arg == "--list":
+		return listTrust(list, st)
+	}
+	return errors.New("usage: lathe trust [--show | --remove | --list]")
+}
+
+func showGrants(p *place, st Streams) {
+	if len(p.grants) == 0 {
+		fmt.Fprintln(st.Out, "Its files grant and run nothing now; when that changes, you are asked again.")
+		return
+	}
+	fmt.Fprintln(st.Out, "With trust, these count. A change of any of them asks again.")
+	for _, g := range p.grants {
+		fmt.Fprintf(st.Out, "  %s = %s\n      %s:%d\n", g.Key, oneLine(g.Text, 300), g.File, g.Line)
+	}
+}
+
+func listTrust(list config.Trust, st Streams) error {
+	dirs, err := list.List()
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(dirs))
+	for d := range dirs {
+		names = append(names, d)
+	}
+	sort.Strings(names)
+	for _, d := range names {
+		fmt.Fprintf(st.Out, "%s  since %s\n", d, dirs[d].At.Format("2006-01-02"))
+	}
+	return nil
+}

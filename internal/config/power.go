@@ -1,0 +1,107 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Grant is one thing that a project's files would grant, run or set if the project is trusted.
+type Grant struct {
+	Key  string // "hooks", "permissions.allow", "env.PATH", ".mcp.json"
+	Text string // its value, compact JSON or a file's text
+	File string
+	Line int
+}
+
+// powerKeys are the top-level keys whose values name programs, endpoints or models.
+var powerKeys = []string{
+	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "hooks", "model",
+	"fallbackModel", "modelOverrides", "statusLine", "subagentStatusLine", "fileSuggestion", "sandbox", "enabledPlugins",
+	"extraKnownMarketplaces", "enableAllProjectMcpServers", "enabledMcpjsonServers",
+}
+
+// projectFiles are files of a project, beside the settings, that would start programs.
+var projectFiles = []string{".mcp.json"}
+
+// Grants lists what the project's and the local settings, and files such as .mcp.json, would bring into force, in a
+// fixed order. Deny and ask rules are not in it: they hold without trust.
+func (s *Settings) Grants(work string) []Grant {
+	var out []Grant
+	for _, l := range s.Layers {
+		if l.Scope != Project && l.Scope != Local {
+			continue
+		}
+		add := func(key, ptr string, raw json.RawMessage) {
+			out = append(out, Grant{Key: key, Text: compact(raw), File: l.File, Line: l.Line(ptr)})
+		}
+		for _, k := range powerKeys {
+			if v, ok := l.Keys[k]; ok {
+				add(k, "/"+k, v)
+			}
+		}
+		for _, k := range l.objectKeys("env") {
+			add("env."+k.name, "/env/"+pointer(k.name), k.value)
+		}
+		for _, k := range l.objectKeys("permissions") {
+			if k.name == "allow" || k.name == "additionalDirectories" || k.name == "defaultMode" {
+				add("permissions."+k.name, "/permissions/"+k.name, k.value)
+			}
+		}
+	}
+	for _, name := range projectFiles {
+		file := filepath.Join(work, name)
+		if b, err := os.ReadFile(file); err == nil && len(b) <= maxFile {
+			out = append(out, Grant{Key: name, Text: strings.TrimSpace(string(b)), File: file, Line: 1})
+		}
+	}
+	return out
+}
+
+type keyed struct {
+	name  string
+	value json.RawMessage
+}
+
+func (l *Layer) objectKeys(key string) []keyed {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(l.Keys[key], &fields) != nil {
+		return nil
+	}
+	var out []keyed
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		out = append(out, keyed{k, fields[k]})
+	}
+	return out
+}
+
+func compact(raw json.RawMessage) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return string(raw)
+	}
+	return string(b)
+}
+
+// GrantsHash is the hash that trust is bound to: the same grants in the same files, however they are laid out.
+func GrantsHash(grants []Grant, work string) string {
+	h := sha256.New()
+	for _, g := range grants {
+		file, err := filepath.Rel(work, g.File)
+		if err != nil {
+			file = g.File
+		}
+		fmt.Fprintf(h, "%d:%s %d:%s %d:%s\n", len(file), file, len(g.Key), g.Key, len(g.Text), g.Text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
