@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -15,11 +16,31 @@ import (
 func (r *run) modelName() string {
 	getenv := r.place.sys.Getenv
 	name := first(r.model.model, r.o.model, getenv("ANTHROPIC_MODEL"))
-	if name == "" && r.conv.resumed && r.conv.state.Frozen != nil {
-		name = r.conv.state.Frozen.Model
+	if name == "" {
+		name = r.lastModel()
 	}
 	name = first(name, r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
 	return r.resolve1m(name)
+}
+
+// modelKind is the state record of the model that a session was changed to.
+const modelKind = "model"
+
+// lastModel is the model that a resumed session used last, "" when it is not known.
+func (r *run) lastModel() string {
+	if !r.conv.resumed || r.conv.state.Frozen == nil {
+		return ""
+	}
+	name := ""
+	_ = json.Unmarshal(r.conv.state.Kept[modelKind], &name)
+	return first(name, r.conv.state.Frozen.Model)
+}
+
+// keepModel remembers a change of model for later runs of the session.
+func (r *run) keepModel(name string) {
+	if err := r.conv.log.Keep(modelKind, name); err != nil {
+		r.warn("remember the model: " + err.Error())
+	}
 }
 
 // resolve1m turns an alias into a model id and keeps the suffix that asks for the long window: the table knows by
@@ -132,4 +153,10 @@ func (r *run) retryConfig() model.Config {
 
 func (r *run) millis(key string) time.Duration {
 	return time.Duration(r.number(key)) * time.Millisecond
+}
+
+// stopCap is how often in a row Stop hooks may make a turn go on; 0 is the usual number.
+func (r *run) stopCap() int {
+	n, _ := strconv.Atoi(r.place.sys.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"))
+	return max(0, n)
 }

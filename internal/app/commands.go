@@ -59,6 +59,7 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 	}
 	id := r.resolve1m(args)
 	r.session.SetModel(id)
+	r.keepModel(id)
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -37,6 +39,9 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 		start.ID = id.String()
 	}
 	ref := o.resume
+	if strings.ContainsAny(ref, `/\`) && !filepath.IsAbs(ref) {
+		ref = filepath.Join(start.Dir, ref) // a transcript file
+	}
 	if o.cont {
 		m, err := store.Latest(start.Dir, true)
 		if errors.Is(err, session.ErrNotFound) {
