@@ -125,6 +125,10 @@ func (w *writer) aside(env event.Envelope) {
 		fmt.Fprintf(w.errOut, "lathe: denied %s: %s\n", e.Name, e.Decision.Reason)
 	case event.Discarded:
 		fmt.Fprintf(w.errOut, "lathe: %s\n", e.Reason)
+	case event.StageDone:
+		if w.o.Stages {
+			fmt.Fprintf(w.errOut, "  [%d] %-9s %8s  %s\n", e.Step, e.Stage, e.Dur.Round(10*time.Microsecond), strings.Join(e.Notes, "; "))
+		}
 	default:
 		if w.o.Verbose {
 			w.verbose(env)
@@ -147,10 +151,6 @@ func (w *writer) verbose(env event.Envelope) {
 	case event.Message:
 		if text := e.Msg.Text(); e.Msg.Kind == "assistant" && text != "" {
 			fmt.Fprintf(w.errOut, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
-		}
-	case event.StageDone:
-		if w.o.Stages {
-			fmt.Fprintf(w.errOut, "  [%d] %-9s %8s  %s\n", e.Step, e.Stage, e.Dur.Round(10*time.Microsecond), strings.Join(e.Notes, "; "))
 		}
 	}
 }
