@@ -40,18 +40,25 @@ func watchMemory(pid int, every time.Duration) (stop func() (peak, last int)) {
 	}
 }
 
+// treePSS adds up a process and what it started. A child that has not called exec yet runs in its parent's memory,
+// which must not be counted twice; it shows the parent's program.
 func treePSS(pid int) int {
 	sum := pss(pid)
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list)
 		for _, field := range bytes.Fields(text) {
-			if child, err := strconv.Atoi(string(field)); err == nil {
+			if child, err := strconv.Atoi(string(field)); err == nil && program(child) != program(pid) {
 				sum += treePSS(child)
 			}
 		}
 	}
 	return sum
+}
+
+func program(pid int) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return name
 }
 
 func pss(pid int) int {
