@@ -36,6 +36,7 @@ const thinkingKind = "thinking"
 
 // assemble builds the session and its pipeline from the parts.
 func (r *run) assemble() error {
+	r.hooks = r.newHooks()
 	if err := r.engine(); err != nil {
 		return err
 	}
@@ -62,9 +63,14 @@ func (r *run) engine() error {
 	if r.trace != nil {
 		cfg.Trace = r.trace
 	}
+	ledger := account.Deps{Price: r.prices, Keep: r.keep}
+	if h := r.hooks; h != nil {
+		cfg.Begin, cfg.Asking = h.begin, h.asking
+		ledger.Stop, ledger.Failed = h.stopping, h.failed
+	}
 	r.session = engine.New(cfg)
-	r.ledger = account.New(account.Deps{Price: r.prices, Keep: r.keep}, account.Config{
-		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, NoCache: r.noCache(), OneHour: r.oneHour(),
+	r.ledger = account.New(ledger, account.Config{
+		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, NoCache: r.noCache(), OneHour: r.oneHour(), StopCap: r.stopCap(),
 	})
 	if r.conv.resumed {
 		if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
@@ -119,8 +125,12 @@ func (r *run) deps() (pipeline.Deps, error) {
 		ID: r.prices.Resolve, Foreign: r.foreign(),
 	}
 	cfg := r.requestConfig()
+	in := input.Deps{Commands: r.commands(), Image: r.tools.image, Resolve: r.resolve}
+	if r.hooks != nil {
+		in.Submit = r.hooks.submit
+	}
 	return pipeline.Deps{
-		Input:     input.Deps{Commands: r.commands(), Image: r.tools.image, Resolve: r.resolve},
+		Input:     in,
 		Attach:    r.sources(),
 		Prompt:    promptDeps,
 		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir}},
@@ -170,6 +180,9 @@ func joinPrompt(file, flag, inline string) (string, error) {
 
 func (r *run) toolDeps() tools.Deps {
 	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch}
+	if r.hooks != nil {
+		d.Hooks, d.Covered = r.hooks, r.covered
+	}
 	if s := r.tools.structured; s != nil {
 		d.Structured = s.Take
 		d.StructuredRetries = 5
@@ -196,7 +209,14 @@ func (r *run) takeTouched() []string {
 func (r *run) sources() []attach.Source {
 	out := []attach.Source{}
 	if !r.o.bare && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_CLAUDE_MDS")) {
-		out = append(out, attach.Memory(r.memory(), r.takeTouched, r.warn))
+		var loaded func(memory.File, string)
+		if r.hooks != nil {
+			loaded = r.hooks.loaded
+		}
+		out = append(out, attach.Memory(r.memory(), r.takeTouched, r.warn, loaded))
+	}
+	if r.hooks != nil {
+		out = append(out, r.hooks.late())
 	}
 	ws := r.tools.workspace
 	return append(out,

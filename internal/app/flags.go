@@ -14,6 +14,7 @@ type options struct {
 	print                      bool
 	outputFormat, inputFormat  string
 	verbose, partial, replayed bool
+	hookEvents                 bool
 	jsonSchema                 string
 	maxTurns                   int
 	maxBudget                  float64
@@ -61,7 +62,7 @@ type options struct {
 // later are flags of the documented command line that this version does not have. They are refused by name, so
 // that nobody relies on what does not happen.
 var later = map[string]bool{ // name → takes a value
-	"include-hook-events": false, "forward-subagent-text": false, "prompt-suggestions": false,
+	"forward-subagent-text": false, "prompt-suggestions": false,
 	"permission-prompt-tool": true, "append-subagent-system-prompt": true, "append-subagent-system-prompt-file": true,
 	"init": false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true, "autocompact": true,
 	"restricted": false, "system-prompt-snapshot": true, "exclude-dynamic-system-prompt-sections": false,
@@ -82,6 +83,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringVar(&o.outputFormat, "output-format", "text", "`text`, json or stream-json")
 	f.StringVar(&o.inputFormat, "input-format", "text", "`text`")
 	f.BoolVar(&o.partial, "include-partial-messages", false, "the model's stream events too (stream-json)")
+	f.BoolVar(&o.hookEvents, "include-hook-events", false, "tell of each hook that runs (stream-json)")
 	f.BoolVar(&o.replayed, "replay-user-messages", false, "echo the user's messages (stream-json)")
 	f.BoolVar(&o.verbose, "verbose", false, "tell on standard error what happens")
 	f.StringVar(&o.jsonSchema, "json-schema", "", "answer with JSON that fits this `schema`")

@@ -41,6 +41,7 @@ type run struct {
 	session   *engine.Session
 	toolStage *tools.Stage
 	ledger    *account.Ledger
+	hooks     *hooks // nil where there are none
 
 	mu           sync.Mutex
 	touched      []string // files of this turn's calls, for memory files of deeper directories
@@ -124,7 +125,7 @@ func (r *run) headless(p event.Prompt) int {
 	defer stop()
 	opts := headless.Options{
 		Format: headless.Format(r.o.outputFormat), Verbose: r.o.verbose || !r.o.print && r.o.outputFormat == "text",
-		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, NewID: r.place.sys.NewID,
+		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, NewID: r.place.sys.NewID,
 	}
 	debug, err := r.openDebug()
 	if err != nil {
@@ -171,9 +172,6 @@ func (r *run) tellNotes() {
 	}
 	for _, n := range append(r.place.notes, r.conv.state.Notes...) {
 		r.warn(n)
-	}
-	if r.place.settings.Has("hooks") {
-		r.warn("hooks in the settings are not run by this version of Lathe; do not rely on one to guard a tool")
 	}
 }
 
@@ -244,6 +242,7 @@ func (r *run) die(code int) {
 
 // close ends what the run has started.
 func (r *run) close() {
+	r.hooks.close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	if err := r.tools.tasks.Close(ctx); err != nil {

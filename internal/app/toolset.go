@@ -49,8 +49,10 @@ func (r *run) newToolset() (*toolset, error) {
 	ws, files := ts.workspace, ts.files
 	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
+	shell := p.sys
+	shell.Environ = r.environ
 	all = append(all, bash.New(bash.Deps{
-		Sys: p.sys, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir,
+		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir,
 		Background: !o.bare && !isOn(p.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")), BackgroundLimit: backgroundLimit,
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),

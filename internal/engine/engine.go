@@ -30,6 +30,10 @@ type Config struct {
 	Tell  bool           // tell front ends of each stage
 
 	CanAsk bool // somebody is there to answer questions
+	// Asking is told of each question that waits for a person. Nil: nobody is.
+	Asking func(event.Ask)
+	// Begin runs before a turn is announced. What it returns is appended before the prompt; an error ends the turn.
+	Begin func(ctx context.Context, t *turn.Turn) ([]msg.Message, error)
 	// AfterTurn joins what a turn may have left running. It is called once after each turn.
 	AfterTurn func()
 }
@@ -174,10 +178,7 @@ func (s *Session) begin(p event.Prompt, cancel context.CancelCauseFunc, emit fun
 }
 
 func (s *Session) run(ctx context.Context, t *turn.Turn) error {
-	if err := t.Emit(s.cfg.Ready()); err != nil {
-		return err
-	}
-	if err := t.Emit(event.TurnStarted{Prompt: t.Input}); err != nil {
+	if err := s.announce(ctx, t); err != nil {
 		return err
 	}
 	r := turn.Runner{Stages: s.stages, Trace: s.cfg.Trace, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.check}
@@ -189,6 +190,23 @@ func (s *Session) run(ctx context.Context, t *turn.Turn) error {
 		return nil
 	}
 	return err
+}
+
+func (s *Session) announce(ctx context.Context, t *turn.Turn) error {
+	var first []msg.Message
+	if s.cfg.Begin != nil {
+		var err error
+		if first, err = s.cfg.Begin(ctx, t); err != nil {
+			return err
+		}
+	}
+	if err := t.Emit(s.cfg.Ready()); err != nil {
+		return err
+	}
+	if err := t.Emit(event.TurnStarted{Prompt: t.Input}); err != nil {
+		return err
+	}
+	return t.Append(first...)
 }
 
 func (s *Session) end(t *turn.Turn) {
@@ -239,6 +257,9 @@ func (s *Session) asker(emit func(event.Event) error) func(context.Context, even
 		defer func() { s.mu.Lock(); delete(s.asks, a.ID); s.mu.Unlock() }()
 		if err := emit(a); err != nil {
 			return event.Answer{}, err
+		}
+		if s.cfg.Asking != nil {
+			s.cfg.Asking(a)
 		}
 		select {
 		case got := <-answer:

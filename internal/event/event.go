@@ -118,6 +118,20 @@ type Denied struct {
 	Decision perm.Decision
 }
 
+// Hooks
+
+// HookStarted says that a command of the user's hooks runs. HookDone says how it ended.
+type HookStarted struct{ ID, Name, Event string }
+
+// HookDone is the end of a hook's command. Name is the event and what its matcher was compared with.
+type HookDone struct {
+	ID, Name, Event string
+	Stdout, Stderr  string
+	Code            int
+	Outcome         string // success, error, cancelled
+	Dur             time.Duration
+}
+
 // People
 
 // Ask is a question to the person: may this call run?
@@ -157,6 +171,8 @@ func (ToolStarted) event()  {}
 func (ToolProgress) event() {}
 func (ToolDone) event()     {}
 func (Denied) event()       {}
+func (HookStarted) event()  {}
+func (HookDone) event()     {}
 func (Ask) event()          {}
 func (ModeChanged) event()  {}
 func (ModelChanged) event() {}

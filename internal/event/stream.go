@@ -15,6 +15,7 @@ type Encoder struct {
 	Partial bool          // the provider's own stream events too (--include-partial-messages)
 	Replay  bool          // the user's own messages too (--replay-user-messages)
 	Stages  bool          // a line for each stage
+	Hooks   bool          // lines for the commands of hooks (--include-hook-events); those of SessionStart always
 }
 
 // obj is a JSON object; encoding/json sorts its keys, so lines are stable.
@@ -59,12 +60,31 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 			"stage": ev.Stage, "step": ev.Step,
 			"duration_us": ev.Dur.Microseconds(), "notes": ev.Notes, "error": ev.Err,
 		})
+	case HookStarted:
+		return e.hook(env, ev.Event, "hook_started", obj{"hook_id": ev.ID, "hook_name": ev.Name})
+	case HookDone:
+		fields := obj{
+			"hook_id": ev.ID, "hook_name": ev.Name, "stdout": ev.Stdout, "stderr": ev.Stderr,
+			"output": ev.Stdout + ev.Stderr, "outcome": ev.Outcome,
+		}
+		if ev.Outcome != "cancelled" {
+			fields["exit_code"] = ev.Code
+		}
+		return e.hook(env, ev.Event, "hook_response", fields)
 	case TurnDone:
 		return e.line(env, "result", ev.Result.Subtype, resultFields(ev.Result))
 	case TurnStarted, Requesting, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
 		return nil // other front ends show these; the protocol has no line for them
 	}
 	return nil
+}
+
+func (e *Encoder) hook(env Envelope, name, subtype string, fields obj) [][]byte {
+	if !e.Hooks && name != "SessionStart" && name != "Setup" {
+		return nil
+	}
+	fields["hook_event"] = name
+	return e.line(env, "system", subtype, fields)
 }
 
 // stream writes a stream_event line by hand: there is one for each delta, so it must cost next to nothing.

@@ -77,6 +77,7 @@ type Outcome struct {
 	Stop     bool            // end the turn
 	Reason   string          // why, for the person
 	System   []string        // to show to the person
+	Problems []string        // what went wrong, to show to the person
 	First    string          // SessionStart: a first message of the user
 	Title    string          // of the session
 	Hide     bool            // UserPromptSubmit: do not show the blocked prompt

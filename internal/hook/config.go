@@ -94,6 +94,17 @@ func (s *Set) Count() map[Event]int {
 	return out
 }
 
+// Longest returns the largest timeout that handlers of an event ask for; 0 when none does.
+func (s *Set) Longest(e Event) time.Duration {
+	var most time.Duration
+	for _, g := range s.groups[e] {
+		for _, h := range g.handlers {
+			most = max(most, h.timeout)
+		}
+	}
+	return most
+}
+
 type parser struct {
 	set *Set
 	src Source

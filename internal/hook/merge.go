@@ -53,9 +53,9 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 		}
 	}
 	if r.run.Problem != "" && r.run.Outcome == Failed {
-		add(&o.System, r.run.Name+" hook failed ("+r.h.title()+"): "+r.run.Problem)
+		add(&o.Problems, r.run.Name+" hook failed ("+r.h.title()+"): "+r.run.Problem)
 	}
-	add(&o.System, r.toUser)
+	add(&o.Problems, r.toUser)
 	if info.plain {
 		add(&o.Context, r.plain)
 	}
@@ -81,7 +81,7 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 		}
 		o.Abort = o.Abort || a.Behavior == "deny" && a.Interrupt
 		if !absent(a.Permissions) {
-			add(&o.System, "updatedPermissions of a PermissionRequest hook are not applied by this version of Lathe ("+r.h.title()+")")
+			add(&o.Problems, "updatedPermissions of a PermissionRequest hook are not applied by this version of Lathe ("+r.h.title()+")")
 		}
 	}
 	if e == PostToolUse {

@@ -49,7 +49,7 @@ func Stages(d Deps) []turn.Stage {
 		/* 6    */ row("normalize", turn.EachStep, normalize.New(d.Normalize, d.NormalizeConfig), "Request"),
 		/* 7, 8 */ row("model", turn.EachStep, model.New(d.Model, d.ModelConfig), "Messages", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),
 		/* 9    */ row("tools", turn.EachStep, d.Tools.Run, "Messages", "Denials", "Structured", "Text", "Done"),
-		/* 10   */ row("account", turn.Last, d.Account.Run, "Messages", "Result", "Usage", "Done"),
+		/* 10   */ row("account", turn.Last, d.Account.Run, "Messages", "Result", "Usage", "Stop", "Done"),
 	}
 }
 

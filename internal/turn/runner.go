@@ -45,6 +45,7 @@ const grace = 5 * time.Second
 // Last stages. A stage's error ends the loop; the Last stages always run, with a context that an interrupt does
 // not end, and see the cause in t.Stop. When they clear Done (a stop hook that demands more), the loop goes on.
 func (r *Runner) Run(ctx context.Context, t *Turn) error {
+	t.interrupted = ctx.Done()
 	err := r.phase(ctx, t, Once)
 	for {
 		for err == nil && !t.Done {
@@ -58,7 +59,7 @@ func (r *Runner) Run(ctx context.Context, t *Turn) error {
 		if err != nil {
 			t.Stop = asStop(ctx, err)
 		}
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		last, cancel := outlive(ctx)
 		lastErr := r.phase(last, t, Last)
 		cancel()
 		if lastErr != nil {
@@ -68,6 +69,21 @@ func (r *Runner) Run(ctx context.Context, t *Turn) error {
 			return nil
 		}
 	}
+}
+
+// outlive returns a context that ends a grace after its parent did.
+func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-last.Done():
+		}
+	})
+	return last, func() { stop(); cancel() }
 }
 
 func (r *Runner) phase(ctx context.Context, t *Turn, p Phase) error {

@@ -45,8 +45,9 @@ type Turn struct {
 	Result     *event.Result
 	Done       bool
 
-	notes []string
-	svc   Services
+	notes       []string
+	svc         Services
+	interrupted <-chan struct{}
 }
 
 // Reply is the answer of one model call.
@@ -97,6 +98,9 @@ func (t *Turn) Now() time.Time { return t.svc.Now() }
 // the turn, since nothing may be shown as done that is not kept. Only the goroutine that runs the stage may
 // call it.
 func (t *Turn) Append(m ...msg.Message) error {
+	if len(m) == 0 {
+		return nil
+	}
 	kept, err := t.svc.Persist(m...)
 	if err != nil {
 		return fmt.Errorf("write the transcript: %w", err)
@@ -109,6 +113,10 @@ func (t *Turn) Append(m ...msg.Message) error {
 	}
 	return nil
 }
+
+// Interrupted is closed when the turn was interrupted. The last stages, whose context outlives that, look at it
+// where they wait for something.
+func (t *Turn) Interrupted() <-chan struct{} { return t.interrupted }
 
 // Note records a decision of the running stage in words, for the trace and the demo.
 func (t *Turn) Note(format string, args ...any) {
@@ -123,6 +131,7 @@ type Stop struct {
 	Errors   []string
 	Status   int // HTTP status, for API failures
 	Err      error
+	Fine     bool // the turn ends well all the same (a hook ended it); Text is shown, the answer so far counts
 }
 
 func (s *Stop) Error() string {

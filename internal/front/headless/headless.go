@@ -28,6 +28,7 @@ type Options struct {
 	Partial bool
 	Replay  bool
 	Stages  bool // tell of each stage
+	Hooks   bool // tell of each hook (stream-json)
 	NewID   func() string
 	Debug   *Debug // nil: none
 }
@@ -46,7 +47,7 @@ func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Wr
 	}
 	w := writer{
 		out: out, errOut: errOut, o: o,
-		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages},
+		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages, Hooks: o.Hooks},
 	}
 	for env, err := range conn.Events(ctx) {
 		if err != nil {

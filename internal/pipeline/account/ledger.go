@@ -27,6 +27,11 @@ const outputAllowance = 500
 type Deps struct {
 	Price *price.Table
 	Keep  func(kind string, v any) error // nil: nothing is kept
+	// Stop is asked before a turn ends with an answer; again says that it has made the turn go on before. A block
+	// makes it go on, its reason being the model's next instruction. Nil: nobody is asked.
+	Stop func(ctx context.Context, t *turn.Turn, again bool) turn.Hooked
+	// Failed is told of a turn that an API failure ended. Nil: nobody is.
+	Failed func(ctx context.Context, t *turn.Turn) turn.Hooked
 }
 
 // Config are the limits of this run of the program.
@@ -35,6 +40,7 @@ type Config struct {
 	MaxBudget float64 // USD; 0: no limit. What a resumed session cost before does not count.
 	NoCache   bool    // requests carry no cache marks
 	OneHour   bool    // they live an hour
+	StopCap   int     // how often Stop may make a turn go on; 0: eight times
 }
 
 // Totals are the sums of a session, over all its turns and runs. Their JSON form is kept with the session.
@@ -67,6 +73,7 @@ type Ledger struct {
 	totals Totals
 	before float64 // cost when this run of the program began
 	turns  map[string]int
+	held   map[string]int // how often Stop made each turn go on
 	last   lastCall
 }
 
@@ -79,7 +86,7 @@ type lastCall struct {
 
 // New returns a ledger that has counted nothing.
 func New(d Deps, cfg Config) *Ledger {
-	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, totals: Totals{Models: map[string]ModelTotal{}}}
+	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, held: map[string]int{}, totals: Totals{Models: map[string]ModelTotal{}}}
 }
 
 // Restore takes up the totals of a resumed session: the kept record, and the answers that came after it was

@@ -16,10 +16,17 @@ const (
 	interruptedTools = "[Request interrupted by user for tool use]"
 )
 
-// Run is the stage. It runs whatever ended the turn, and does all its parts even if one fails: the interruption
-// note, the totals, the result, the event.
-func (l *Ledger) Run(_ context.Context, t *turn.Turn) error {
+// Run is the stage. It runs whatever ended the turn, and does all its parts even if one fails: the stop hooks, the
+// interruption note, the totals, the result, the event.
+func (l *Ledger) Run(ctx context.Context, t *turn.Turn) error {
 	var errs []error
+	goOn, err := l.hooks(ctx, t)
+	if goOn {
+		return err
+	}
+	if err != nil {
+		errs = append(errs, err)
+	}
 	if err := note(t); err != nil {
 		errs = append(errs, err)
 	}
@@ -74,6 +81,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 		ended(&r, stop)
 	}
 	delete(l.turns, t.ID)
+	delete(l.held, t.ID)
 	l.totals.API += t.APIDur
 	l.totals.Wall += r.Dur
 	for i := len(t.Messages) - 1; i >= 0; i-- {
@@ -96,6 +104,10 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 
 // ended puts the reason for which the turn was stopped into the result.
 func ended(r *event.Result, stop *turn.Stop) {
+	if stop.Fine {
+		r.Terminal = stop.Terminal
+		return
+	}
 	r.IsError, r.Subtype, r.Terminal, r.APIStatus = true, stop.Subtype, stop.Terminal, stop.Status
 	if r.Subtype == "" {
 		r.Subtype = event.ErrDuring

@@ -19,19 +19,28 @@ const (
 
 // Memory attaches instruction files: those that count from the start with the first prompt, and again at the
 // start of a turn after they changed; those of deeper directories when a file below them is first touched. What
-// was attached stays as it is, so that the prefix does too. notice is told of files that were left out.
-func Memory(l *memory.Loader, touched func() []string, notice func(string)) Source {
+// was attached stays as it is, so that the prefix does too. notice is told of files that were left out, loaded of
+// those that were attached (session_start or nested_traversal); it may be nil.
+func Memory(l *memory.Loader, touched func() []string, notice func(string), loaded func(f memory.File, reason string)) Source {
+	if loaded == nil {
+		loaded = func(memory.File, string) {}
+	}
 	return Source{
 		Name: memoryName, Budget: 1 << 20,
 		When: func(t *turn.Turn, _ Seen) bool { return t.Step <= 1 || len(touched()) > 0 },
 		Collect: func(_ context.Context, t *turn.Turn, _ Seen) ([]Item, error) {
 			var out []Item
 			if t.Step <= 1 {
-				out = memoryAtStart(l.AtStart(), t.Messages)
+				files := l.AtStart()
+				out = memoryAtStart(files, t.Messages)
+				for i := 0; i < len(files) && len(out) > 0; i++ {
+					loaded(files[i], "session_start")
+				}
 			}
 			for _, path := range touched() {
 				for _, f := range l.Below(path) {
 					out = append(out, Item{Key: f.Path, Text: fileText(f)})
+					loaded(f, "nested_traversal")
 				}
 			}
 			for _, n := range l.Notices {

@@ -18,6 +18,8 @@ type Deps struct {
 	Image func(path string) (msg.Block, error)
 	// Resolve makes a mentioned path absolute and reports whether there is such a file or directory.
 	Resolve func(path string) (abs string, ok bool)
+	// Submit is asked before a prompt is kept. A block keeps it out of the conversation. Nil: nobody is asked.
+	Submit func(ctx context.Context, t *turn.Turn) turn.Hooked
 }
 
 // Command is a slash command that runs here, without a model call.
@@ -45,8 +47,27 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 		if in.NoQuery {
 			t.Done = true
 		}
-		return t.Append(m)
+		if d.Submit == nil {
+			return t.Append(m)
+		}
+		return d.submit(ctx, t, m)
 	}
+}
+
+// submit asks whether the prompt may go on, and keeps it with what was added to it.
+func (d Deps) submit(ctx context.Context, t *turn.Turn, m msg.Message) error {
+	h := d.Submit(ctx, t)
+	if h.Blocked() {
+		t.Note("the prompt was blocked: %s", h.Decision.Reason)
+		return errors.Join(t.Append(h.Messages...), turn.StoppedByHook(h.Decision.Reason))
+	}
+	if err := t.Append(append([]msg.Message{m}, h.Messages...)...); err != nil {
+		return err
+	}
+	if h.Stop != nil {
+		return h.Stop
+	}
+	return nil
 }
 
 // message builds the user message.

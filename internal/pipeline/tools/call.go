@@ -19,6 +19,7 @@ import (
 // What the model is told of calls that did not run to their end.
 const (
 	interruptedBefore = "not run: the user interrupted"
+	endedBefore       = "not run: the turn was ended by the call before"
 	interruptedDuring = "stopped: the user interrupted; what it did until then stands"
 )
 
@@ -29,8 +30,10 @@ type call struct {
 	tool     tool.Tool
 	plan     tool.Plan
 	decision perm.Decision
-	err      error      // the model's mistake: an error result, nothing runs
-	stop     *turn.Stop // a person's no that also ends the turn
+	err      error         // the model's mistake: an error result, nothing runs
+	stop     *turn.Stop    // a person's no that also ends the turn
+	halt     *turn.Stop    // a hook ended the turn before the call ran
+	said     []msg.Message // by hooks, before it ran
 }
 
 // parallel reports whether the call may run beside others.
@@ -63,7 +66,10 @@ func (c *call) understand(ctx context.Context, input json.RawMessage, decide fun
 
 // permit asks a person where the decision says so, and applies the answer.
 func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
-	if c.err != nil || c.decision.Verdict == perm.Allow || c.decision.Verdict == perm.Deny {
+	if c.err != nil || c.halt != nil || c.decision.Verdict == perm.Allow || c.decision.Verdict == perm.Deny {
+		return
+	}
+	if s.answered(ctx, t, c) {
 		return
 	}
 	answer, err := t.Ask(ctx, event.Ask{
@@ -122,7 +128,10 @@ func (s *Stage) run(ctx context.Context, t *turn.Turn, c *call) (o outcome) {
 	o.decision = c.decision
 	switch {
 	case c.err != nil:
-		o.result = failed(c.err.Error())
+		o.result, o.stop = failed(c.err.Error()), c.halt
+		return o
+	case c.halt != nil:
+		o.result, o.stop = halted(c.halt), c.halt
 		return o
 	case c.decision.Verdict != perm.Allow:
 		o.result = failed(c.decision.Reason)
@@ -138,7 +147,9 @@ func (s *Stage) run(ctx context.Context, t *turn.Turn, c *call) (o outcome) {
 		_ = t.Emit(event.ToolProgress{ID: c.block.ID, Name: c.block.Name, Text: text, Elapsed: time.Since(start)})
 	}
 	o.result = s.guarded(ctx, c, progress)
-	_ = t.Emit(event.ToolDone{ID: c.block.ID, Name: c.block.Name, Dur: time.Since(start), IsError: o.result.IsError, Decision: c.decision})
+	took := time.Since(start)
+	s.after(ctx, t, c, &o, took)
+	_ = t.Emit(event.ToolDone{ID: c.block.ID, Name: c.block.Name, Dur: took, IsError: o.result.IsError, Decision: c.decision})
 	return o
 }
 
@@ -181,7 +192,10 @@ func (s *Stage) append(t *turn.Turn, c *call, o outcome) error {
 			_ = t.Emit(event.Denied{ID: c.block.ID, Name: c.block.Name, Input: c.input, Decision: o.decision})
 		}
 	}
-	return s.appendResult(t, c.block.ID, res)
+	if err := s.appendResult(t, c.block.ID, res); err != nil {
+		return err
+	}
+	return t.Append(append(c.said, o.said...)...)
 }
 
 func (s *Stage) appendResult(t *turn.Turn, id string, res tool.Result) error {

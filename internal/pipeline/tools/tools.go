@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"lathe/internal/event"
@@ -26,6 +27,10 @@ type Deps struct {
 	Touched func(paths []string)
 	// Changed is told how many lines an edit added and removed.
 	Changed func(added, removed int)
+	// Covered judges a call as if a rule allowed its tool. It is asked where a hook allows a call.
+	Covered func(req perm.Request) perm.Decision
+	// Hooks see the calls before and after they run. Nil: there are none.
+	Hooks Hooks
 	// Structured returns the structured answer once a call gave it. Nil when none is asked for.
 	Structured func() []byte
 	// StructuredRetries is how often the model is asked again for a structured answer.
@@ -56,12 +61,17 @@ type pending struct {
 type outcome struct {
 	result   tool.Result
 	decision perm.Decision
-	stop     *turn.Stop // the call ends the turn
+	stop     *turn.Stop    // the call ends the turn
+	said     []msg.Message // by hooks, after it ran
 }
 
 // Start runs a finished call at once, while the rest of the reply still streams, when it changes nothing and is
-// allowed without a question. Everything else waits for Run. It reports whether it started the call.
+// allowed without a question, and no hook wants to see it before. Everything else waits for Run. It reports whether it
+// started the call.
 func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) bool {
+	if s.Hooks != nil && s.Hooks.Guards(call.Name) {
+		return false
+	}
 	c := s.prepare(ctx, call)
 	if c.err != nil || !c.plan.Parallel || c.decision.Verdict != perm.Allow {
 		return false
@@ -98,17 +108,23 @@ func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
 		return s.finish(ctx, t)
 	}
 	t.Note("%d tool calls", len(calls))
+	var done []HookCall
 	for len(calls) > 0 {
 		batch := s.batch(ctx, calls)
 		calls = calls[len(batch):]
-		if stop := s.runBatch(ctx, t, batch); stop != nil {
-			return errors.Join(s.refuse(t, calls, "not run: the turn was ended by the call before"), stop)
+		ran, stop := s.runBatch(ctx, t, batch)
+		if stop != nil {
+			return errors.Join(s.refuse(t, calls, endedBefore), stop)
 		}
+		done = append(done, ran...)
 		if err := context.Cause(ctx); err != nil {
 			return errors.Join(s.refuse(t, calls, interruptedBefore), err)
 		}
 	}
 	s.Wait()
+	if err := s.finished(ctx, t, done); err != nil {
+		return err
+	}
 	if s.Structured != nil {
 		if out := s.Structured(); out != nil {
 			t.Structured, t.Text, t.Done = out, string(out), true
@@ -134,19 +150,29 @@ func (s *Stage) batch(ctx context.Context, calls []msg.Block) []*call {
 	return out
 }
 
-// runBatch runs a batch and appends its results in order. The returned error ends the turn.
-func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) error {
+// runBatch runs a batch and appends its results in order. The returned error ends the turn. done is the calls for
+// the hooks that want to see all of them.
+func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) (done []HookCall, stop error) {
 	outcomes := make([]chan outcome, len(batch))
 	slots := make(chan struct{}, maxParallel)
+	s.guard(ctx, t, batch)
+	alone := len(batch) == 1 || slices.ContainsFunc(batch, func(c *call) bool { return !c.parallel() })
+	var ended bool // a call before ended the turn
 	for i, c := range batch {
 		outcomes[i] = make(chan outcome, 1)
 		if early := s.collect(c.block.ID); early != nil {
 			go func() { <-early.done; outcomes[i] <- early.outcome }()
 			continue
 		}
+		if ended {
+			outcomes[i] <- outcome{result: failed(endedBefore)}
+			continue
+		}
 		s.permit(ctx, t, c)
-		if len(batch) == 1 {
-			outcomes[i] <- s.run(ctx, t, c)
+		if ended = c.halt != nil; alone || ended {
+			o := s.run(ctx, t, c)
+			ended = ended || o.stop != nil
+			outcomes[i] <- o
 			continue
 		}
 		go func() {
@@ -155,9 +181,13 @@ func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) error
 			outcomes[i] <- s.run(ctx, t, c)
 		}()
 	}
-	var stop error
 	for i, c := range batch {
 		o := <-outcomes[i]
+		if s.Hooks != nil {
+			hc := c.hookCall()
+			hc.Result = o.result.Blocks
+			done = append(done, hc)
+		}
 		if err := s.append(t, c, o); err != nil && stop == nil {
 			stop = err
 		}
@@ -165,7 +195,7 @@ func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) error
 			stop = o.stop
 		}
 	}
-	return stop
+	return done, stop
 }
 
 func (s *Stage) collect(id string) *pending {

@@ -1,0 +1,232 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe/internal/config"
+	"lathe/internal/hook"
+	"lathe/internal/perm"
+)
+
+// endLimit is how long the hooks of a session's end may take together, unless they ask for more; endMost is the
+// most that they get.
+const (
+	endLimit = 1500 * time.Millisecond
+	endMost  = 60 * time.Second
+)
+
+// hooks fires the user's hooks for the stages. It exists only where there are any.
+type hooks struct {
+	r    *run
+	bus  *hook.Bus
+	set  *hook.Set
+	ctx  context.Context // ends with the run
+	stop context.CancelFunc
+	wg   sync.WaitGroup // of hooks that nobody waits for
+
+	mu    sync.Mutex
+	cwd   string // as last seen
+	begun bool
+}
+
+// newHooks reads the hooks of all trusted settings. It returns nil when there are none.
+func (r *run) newHooks() *hooks {
+	d := r.place.sys.Dirs
+	set := hook.Parse(r.hookSources(), perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
+	r.place.notes = append(r.place.notes, set.Warnings...)
+	if set.Empty() {
+		return nil
+	}
+	h := &hooks{r: r, set: set, cwd: r.tools.workspace.Cwd()}
+	h.ctx, h.stop = context.WithCancel(context.Background())
+	deps := hook.Deps{
+		Set: set, Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv,
+		Base: h.base, Perm: r.env, Spill: r.spill,
+		URLs: trustedList(r.place.settings, "allowedHttpHookUrls"), HeaderVars: trustedList(r.place.settings, "httpHookAllowedEnvVars"),
+	}
+	if r.o.replay == "" {
+		deps.Ask = r.askHook
+	}
+	h.bus = hook.New(deps)
+	return h
+}
+
+// hookSources are the hooks that count: of trusted files only, and none or only the organisation's where the
+// settings say so.
+func (r *run) hookSources() []hook.Source {
+	if r.o.recording != nil {
+		return nil // the demo runs nothing of the user's
+	}
+	off, onlyManaged := hooksOff(r.place.settings)
+	var out []hook.Source
+	for _, l := range r.place.settings.Layers {
+		v, ok := l.Keys["hooks"]
+		managed := l.Scope == config.Managed
+		switch {
+		case !ok || string(v) == "null", off == config.Managed, off != "" && !managed, onlyManaged && !managed:
+			continue
+		case r.o.bare && !managed && l.Scope != config.CLI:
+			continue
+		case !l.Trusted:
+			r.place.notes = append(r.place.notes, fmt.Sprintf(
+				"the hooks in %s are not run: this project is not trusted (lathe trust, or --trust for one run)", filepath.ToSlash(l.File)))
+			continue
+		}
+		out = append(out, hook.Source{Scope: string(l.Scope), File: l.File, Dir: l.Anchor, Hooks: v, Line: l.Line})
+	}
+	return out
+}
+
+// hooksOff returns the scope that switches hooks off, and whether only the organisation's count.
+func hooksOff(s *config.Settings) (off config.Scope, onlyManaged bool) {
+	decided := false
+	for _, l := range s.Layers { // highest first
+		if v, ok := l.Keys["disableAllHooks"]; ok && l.Trusted && !decided {
+			decided = true
+			if string(v) == "true" {
+				off = l.Scope
+			}
+		}
+		if l.Scope == config.Managed && string(l.Keys["allowManagedHooksOnly"]) == "true" {
+			onlyManaged = true
+		}
+	}
+	return off, onlyManaged
+}
+
+// trustedList joins a list of all trusted layers; nil when none has it.
+func trustedList(s *config.Settings, key string) []string {
+	var out []string
+	for _, l := range s.Layers {
+		v, ok := l.Keys[key]
+		var list []string
+		if !ok || !l.Trusted {
+			continue
+		}
+		if out == nil {
+			out = []string{}
+		}
+		if json.Unmarshal(v, &list) == nil { // another type allows nothing
+			out = append(out, list...)
+		}
+	}
+	return out
+}
+
+// askHook asks a model for a prompt hook.
+func (r *run) askHook(ctx context.Context, model, prompt string) (string, error) {
+	if model == "" {
+		return r.side(ctx, r.smallModel(), prompt)
+	}
+	return r.side(ctx, r.prices.Resolve(model), prompt)
+}
+
+// covered judges a call as if a rule allowed its tool: what a hook's allow is worth.
+func (r *run) covered(req perm.Request) perm.Decision {
+	env := r.env()
+	src := perm.Source{Kind: "hook", Rule: req.Tool, Scope: "session"}
+	env.Rules = env.Rules.With(perm.Rule{Text: req.Tool, Effect: perm.Allow, Source: src})
+	return perm.Decide(req, env)
+}
+
+// spill keeps a hook's text that is too long for the conversation.
+func (r *run) spill(text string) (string, error) {
+	dir := r.resultsDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, "hook-*.txt")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return f.Name(), err
+}
+
+func (h *hooks) base() hook.Base {
+	r := h.r
+	return hook.Base{
+		Session: r.conv.log.ID(), Transcript: r.conv.log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.sys.Dirs.Work,
+		Mode: r.session.Mode(), Effort: r.effort(), EnvFile: r.envFile(),
+	}
+}
+
+// envFile is where hooks leave variables for later commands.
+func (r *run) envFile() string { return filepath.Join(r.resultsDir(), "hook-env.sh") }
+
+// prepareEnvFile makes the file's folder; a file of the user's own still counts.
+func (r *run) prepareEnvFile() {
+	path := r.envFile()
+	if _, err := os.Stat(path); err == nil {
+		return
+	}
+	own := ""
+	if file := r.place.sys.Getenv("CLAUDE_ENV_FILE"); file != "" {
+		own = ". '" + strings.ReplaceAll(file, "'", `'\''`) + "'\n"
+	}
+	if os.MkdirAll(filepath.Dir(path), 0o700) == nil && own != "" {
+		_ = os.WriteFile(path, []byte(own), 0o600) // without it only those variables are missing
+	}
+}
+
+// environ is the environment of commands, with what hooks have set.
+func (r *run) environ() []string {
+	env := r.place.sys.Environ()
+	if r.hooks == nil {
+		return env
+	}
+	if info, err := os.Stat(r.envFile()); err == nil && info.Size() > 0 {
+		env = append(env, "CLAUDE_ENV_FILE="+r.envFile())
+	}
+	return env
+}
+
+// observe fires hooks that decide nothing, and does not wait for them.
+func (h *hooks) observe(p hook.Payload) {
+	if !h.bus.Has(p.Event, p.Match) {
+		return
+	}
+	h.wg.Go(func() { h.tell(h.bus.Fire(h.ctx, p)) })
+}
+
+// tell shows what hooks outside a turn said.
+func (h *hooks) tell(o hook.Outcome) {
+	for _, s := range append(o.Problems, o.System...) {
+		h.r.warn(s)
+	}
+}
+
+// close fires the end of the session and ends what still runs.
+func (h *hooks) close() {
+	if h == nil {
+		return
+	}
+	if h.begun {
+		p := hook.Payload{Event: hook.SessionEnd, Match: "other", Fields: map[string]any{"reason": "other"}, Limit: h.endLimit()}
+		h.tell(h.bus.Fire(h.ctx, p))
+	}
+	timer := time.AfterFunc(endLimit, h.stop)
+	h.wg.Wait()
+	timer.Stop()
+	h.stop()
+	h.bus.Close()
+}
+
+func (h *hooks) endLimit() time.Duration {
+	limit := endLimit
+	if n, err := strconv.Atoi(h.r.place.sys.Getenv("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")); err == nil && n > 0 {
+		limit = time.Duration(n) * time.Millisecond
+	}
+	return max(limit, min(h.set.Longest(hook.SessionEnd), endMost))
+}
