@@ -26,6 +26,12 @@ type query struct {
 	mode    search.Mode
 }
 
+// Names instead of text. We always give the newest first; ripgrep is asked for that in one of them.
+const (
+	modeGlob   search.Mode = -1
+	modeNewest search.Mode = -2
+)
+
 func main() {
 	rounds := flag.Int("rounds", 15, "measured runs of each")
 	files := flag.Int("files", 50000, "files in the generated tree; 0 for none")
@@ -70,8 +76,10 @@ func queries() []query {
 		{"no literal", `[A-Z]{6}[0-9]{2}`, false, search.ModeContent},
 		{"no literal, digits", `[0-9]{4}-[0-9]{2}-[0-9]{2}`, false, search.ModeContent},
 		{"no literal, dense", `[a-z]+[0-9]{5}`, false, search.ModeFiles},
-		{"glob", "**/*_test.go", false, -1},
-		{"glob, all files", "**", false, -1},
+		{"glob, unsorted in rg", "**/*_test.go", false, modeGlob},
+		{"glob, newest first in both", "**/*_test.go", false, modeNewest},
+		{"all files, unsorted in rg", "**", false, modeGlob},
+		{"all files, newest first in both", "**", false, modeNewest},
 	}
 }
 
@@ -127,6 +135,8 @@ func runRipgrep(dir string, q query) (int, time.Duration) {
 		args = append(args, "-n")
 	case search.ModeCount:
 		args = append(args, "-c")
+	case modeNewest:
+		args = append(args, "--files", "--sortr", "modified", "--no-ignore", "--glob", q.pattern, dir)
 	default:
 		args = append(args, "--files", "--no-ignore", "--glob", q.pattern, dir)
 	}

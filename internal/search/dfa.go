@@ -39,7 +39,10 @@ type dfaState struct {
 	prev byte // what stood before, as far as assertions ask
 }
 
-const endOfText = -1
+const (
+	endOfText = -1
+	never     = -2 // no state
+)
 
 // Kinds of what stands before a position.
 const (
@@ -197,21 +200,30 @@ func emptyFlags(prev byte, c int) syntax.EmptyOp {
 // find returns where the earliest match of b[pos:] ends, -1 when there is none. What stands before pos is taken
 // for the start of a text; the end of b for its end. When d.off is set afterwards, the answer is void.
 func (d *dfa) find(b []byte, pos int) int {
-	s := d.first
+	s, quiet, trans, class := d.first, d.quiet, d.trans, &d.class
+	hops := 0
 	for i := pos; i < len(b); i++ {
-		if s == d.quiet {
+		if s == quiet {
+			from := i
 			for i < len(b) && d.stay[b[i]] {
 				i++
 			}
 			if i == len(b) {
 				break
 			}
+			// Short hops cost more, in wrongly guessed branches, than they save.
+			if hops += 8 - min(i-from, 64); hops > 256 {
+				quiet = never
+			}
 		}
-		c := int(d.class[b[i]])
-		to := d.trans[int(s)+c]
+		to := trans[int(s)+int(class[b[i]])]
 		if to == 0 {
-			if to = d.miss(&s, c); d.off {
+			if to = d.miss(&s, int(class[b[i]])); d.off {
 				return -1
+			}
+			trans = d.trans
+			if quiet != never {
+				quiet = d.quiet
 			}
 		}
 		if to < 0 {

@@ -2,11 +2,13 @@ package search
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,6 +57,7 @@ func Glob(ctx context.Context, opt GlobOptions) (GlobReport, error) {
 		byBase[base] = append(byBase[base], rest)
 	}
 	g := &glob{opt: opt, one: len(bases) == 1}
+	g.cutoff.Store(math.MinInt64)
 	for _, base := range bases {
 		if err = g.run(ctx, base, byBase[base]); err != nil {
 			break
@@ -99,6 +102,7 @@ type glob struct {
 	files      []GlobFile
 	total      int
 	unreadable int
+	cutoff     atomic.Int64 // files that were changed before this (Unix ns) are only counted
 }
 
 // run walks one base folder. The segments of all patterns stand in one list; a task's state holds the numbers of
@@ -124,41 +128,51 @@ func (g *glob) run(ctx context.Context, base string, patterns []pathPattern) err
 	return walk(ctx, first, g.worker)
 }
 
+// globHits collects what one worker finds.
+type globHits struct {
+	files []GlobFile
+	total int
+}
+
 func (g *glob) worker(c *crew) (func(task), func()) {
 	dirents := make([]byte, 32<<10)
-	var hits []GlobFile
-	flush := func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.files = append(g.files, hits...)
-		g.total += len(hits)
-		hits = hits[:0]
-		if g.one && g.opt.Keep > 0 && len(g.files) > g.opt.Keep+20000 {
-			g.sort()
-			g.files = g.files[:g.opt.Keep]
-		}
-	}
+	var hits globHits
 	return func(t task) {
 		d, err := openFolder(t.abs)
 		if err == nil {
 			defer d.close()
 			var entries []entry
 			entries, err = d.list(dirents)
-			hits = g.folder(c, t, d, entries, hits)
+			g.folder(c, t, d, entries, &hits)
 		}
 		if err != nil && !os.IsNotExist(err) {
 			g.mu.Lock()
 			g.unreadable++
 			g.mu.Unlock()
 		}
-		if len(hits) > 1000 {
-			flush()
+		if len(hits.files) > 500 {
+			g.flush(&hits)
 		}
-	}, flush
+	}, func() { g.flush(&hits) }
+}
+
+// flush hands a worker's files over. When only some are kept, the oldest go at once, and files older than those are
+// not collected any more.
+func (g *glob) flush(h *globHits) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.files = append(g.files, h.files...)
+	g.total += h.total
+	h.files, h.total = h.files[:0], 0
+	if g.one && g.opt.Keep > 0 && len(g.files) > 4*g.opt.Keep {
+		g.sort()
+		g.files = g.files[:g.opt.Keep]
+		g.cutoff.Store(g.files[g.opt.Keep-1].ModTime.UnixNano())
+	}
 }
 
 // folder judges the entries of one folder.
-func (g *glob) folder(c *crew, t task, d *folder, entries []entry, hits []GlobFile) []GlobFile {
+func (g *glob) folder(c *crew, t task, d *folder, entries []entry, hits *globHits) {
 	if g.opt.RespectIgnore {
 		var f found
 		for _, e := range entries {
@@ -170,7 +184,7 @@ func (g *glob) folder(c *crew, t task, d *folder, entries []entry, hits []GlobFi
 	var next []int
 	for _, e := range entries {
 		if c.stopped.Load() {
-			return hits
+			return
 		}
 		var hit, follow bool
 		next, hit, follow = g.advance(next[:0], t.state, e.name)
@@ -198,14 +212,22 @@ func (g *glob) folder(c *crew, t task, d *folder, entries []entry, hits []GlobFi
 			next = nil
 			dirs = append(dirs, sub)
 		case k == kindFile && hit:
+			old := mod.UnixNano() < g.cutoff.Load()
+			if old && g.opt.Hide == nil {
+				hits.total++
+				continue
+			}
 			abs := filepath.Join(t.abs, e.name)
-			if g.opt.Hide == nil || !g.opt.Hide(abs) {
-				hits = append(hits, GlobFile{abs, mod})
+			if g.opt.Hide != nil && g.opt.Hide(abs) {
+				continue
+			}
+			hits.total++
+			if !old {
+				hits.files = append(hits.files, GlobFile{abs, mod})
 			}
 		}
 	}
 	c.push(dirs...)
-	return hits
 }
 
 // advance takes one name through all states: the states below it, whether the name itself completes a pattern,
