@@ -36,6 +36,9 @@ type Spec struct {
 	Err    io.Writer // gets standard error
 	Script []byte    // what the child reads on descriptor 3 (not on Windows)
 	Report bool      // the child may write a short report on descriptor 4 (not on Windows)
+	// Files are further descriptors of the child, after those of Script and Report (not on Windows). Start takes
+	// them over and closes them, also when it fails.
+	Files []*os.File
 
 	Timeout   time.Duration // for Run: stop the child after this; 0 is never
 	Grace     time.Duration // for Run: from TERM to KILL at the timeout; 0 is one second
@@ -57,6 +60,7 @@ type Group struct {
 
 // Start starts a child and returns at once. The child is not bound to a context: Stop it, or use Run.
 func (g *Group) Start(spec Spec) (*Proc, error) {
+	defer closeAll(spec.Files)
 	if len(spec.Args) == 0 {
 		return nil, errors.New("start a program: no program given")
 	}

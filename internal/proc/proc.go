@@ -130,6 +130,7 @@ func (p *Proc) pipes() (theirs []*os.File, err error) {
 		keep(r, w)
 		p.cmd.ExtraFiles, p.report = append(p.cmd.ExtraFiles, w), r
 	}
+	p.cmd.ExtraFiles = append(p.cmd.ExtraFiles, p.spec.Files...)
 	return theirs, err
 }
 
