@@ -13,7 +13,6 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"lathe/internal/search"
@@ -197,12 +196,6 @@ func generate(dir string, files int) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.log\nbuild/\n/pkg01/\n!keep.log\n**/mod03/cmd\n"), 0o644)
-}
-
-func selfCPU() time.Duration {
-	var u syscall.Rusage
-	check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func median(d []time.Duration) time.Duration {
