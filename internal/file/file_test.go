@@ -198,6 +198,10 @@ func TestReplace(t *testing.T) {
 	if err != nil || now.Mode() != info.Mode() || string(data) != "new" {
 		t.Fatalf("%v %v %q", err, now.Mode(), data)
 	}
+	if err := Replace(path, []byte("x"), info, nil); !errors.Is(err, ErrMoved) {
+		t.Errorf("a file that is not the one that was looked at: %v", err)
+	}
+	info = now
 	stop := errors.New("stop")
 	if err := Replace(path, []byte("x"), info, func() error { return stop }); !errors.Is(err, stop) {
 		t.Fatal(err)
@@ -230,12 +234,25 @@ func TestReplace(t *testing.T) {
 	}
 }
 
+func inPlace(t *testing.T, path, data string, check func() error) error {
+	p, err := At(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	was, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.inPlace([]byte(data), was, check)
+}
+
 func TestInPlace(t *testing.T) {
 	t.Setenv("TMPDIR", tempDir(t))
 	path := filepath.Join(tempDir(t), "f")
 	for _, tc := range []struct{ old, new string }{{"short", "a longer text"}, {"a longer text", "short"}, {"", "x"}, {"x", ""}} {
 		put(t, path, tc.old, 0o600)
-		if err := inPlace(path, []byte(tc.new), nil); err != nil {
+		if err := inPlace(t, path, tc.new, nil); err != nil {
 			t.Fatal(err)
 		}
 		if data, _ := os.ReadFile(path); string(data) != tc.new {
@@ -243,7 +260,7 @@ func TestInPlace(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := inPlace(path, []byte("y"), func() error { return stop }); !errors.Is(err, stop) {
+	if err := inPlace(t, path, "y", func() error { return stop }); !errors.Is(err, stop) {
 		t.Error(err)
 	}
 	if left := names(t, os.TempDir()); left != nil {

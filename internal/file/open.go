@@ -20,40 +20,36 @@ type File struct {
 	Info fs.FileInfo
 }
 
-// Load reads a regular file of at most limit bytes. Anything that is not a regular file is refused before it is
-// opened, since opening a FIFO or a device can hang or do something. An absent file is an error that wraps
-// fs.ErrNotExist.
+// Load reads a regular file of at most limit bytes. path is absolute and has its links resolved; a link that was put
+// on it since is an error that wraps ErrMoved. An absent file is an error that wraps fs.ErrNotExist.
 func Load(path string, limit int64) (*File, error) {
-	info, err := os.Stat(path)
+	p, err := At(path)
 	if err != nil {
-		return nil, explain(path, err)
-	}
-	if err := regular(path, info); err != nil {
 		return nil, err
 	}
-	// The name may have come to mean something else since; without blocking, that does no harm.
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	defer p.Close()
+	return p.Load(limit)
+}
+
+// Load reads the file, which must be a regular one of at most limit bytes. An absent file is an error that wraps
+// fs.ErrNotExist.
+func (p *Place) Load(limit int64) (*File, error) {
+	f, info, err := p.open(os.O_RDONLY)
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, explain(path, err)
-	}
-	if err := regular(path, info); err != nil {
-		return nil, err
-	}
 	if info.Size() > limit {
-		return nil, tooLarge(path, info.Size(), limit)
+		return nil, tooLarge(p.path, info.Size(), limit)
 	}
 	data, err := readAll(f, info.Size(), limit)
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, explain(p.path, err)
 	}
 	if int64(len(data)) > limit {
-		return nil, tooLarge(path, int64(len(data)), limit)
+		return nil, tooLarge(p.path, int64(len(data)), limit)
 	}
-	return &File{Path: path, Data: data, Info: info}, nil
+	return &File{Path: p.path, Data: data, Info: info}, nil
 }
 
 // readAll reads at most one byte more than limit: files below /proc say that their size is 0, and a log may grow.
@@ -83,6 +79,8 @@ func regular(path string, info fs.FileInfo) error {
 		return nil
 	case m.IsDir():
 		return fmt.Errorf("%s is a directory, not a file", path)
+	case m&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s has become a link, so it was left alone; call again: %w", path, ErrMoved)
 	case m&fs.ModeNamedPipe != 0:
 		what = "a named pipe (FIFO)"
 	case m&fs.ModeSocket != 0:
