@@ -33,6 +33,10 @@ type subscriber struct {
 	gone chan struct{} // closed when it has left
 }
 
+// ahead is how many events a turn may run ahead of who reads them. Deltas come in bursts, and to change between
+// goroutines for each of them would cost more than all else that is done with it.
+const ahead = 64
+
 type item struct {
 	env event.Envelope
 	err error
@@ -155,7 +159,7 @@ func (c *Conn) publish(it item) {
 // Events yields the session's events from now on; the first subscriber misses nothing.
 func (c *Conn) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
 	return func(yield func(event.Envelope, error) bool) {
-		s := &subscriber{ch: make(chan item), gone: make(chan struct{})}
+		s := &subscriber{ch: make(chan item, ahead), gone: make(chan struct{})}
 		c.mu.Lock()
 		c.subs[s] = struct{}{}
 		first := len(c.subs) == 1
@@ -175,11 +179,26 @@ func (c *Conn) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
 					return
 				}
 			case <-c.done:
+				s.rest(yield)
 				return
 			case <-ctx.Done():
 				yield(event.Envelope{}, context.Cause(ctx))
 				return
 			}
+		}
+	}
+}
+
+// rest yields what was published before the loop ended.
+func (s *subscriber) rest(yield func(event.Envelope, error) bool) {
+	for {
+		select {
+		case it := <-s.ch:
+			if !yield(it.env, it.err) {
+				return
+			}
+		default:
+			return
 		}
 	}
 }

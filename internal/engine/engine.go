@@ -120,8 +120,8 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 	return func(yield func(event.Envelope, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		out := make(chan event.Event) // closed by the producer; unbuffered, so the consumer sets the pace
-		gone := make(chan struct{})   // closed when the consumer has left
+		out := make(chan event.Event, ahead) // closed by the producer
+		gone := make(chan struct{})          // closed when the consumer has left
 		var runErr error
 		t := s.begin(p, cancel, emitter(out, gone))
 		go func() {

@@ -197,6 +197,40 @@ func TestFirstSubscriberMissesNothing(t *testing.T) {
 	})
 }
 
+// The turn may end while its last events still wait for a slow reader, who gets them all, in order.
+func TestSlowReaderMissesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const burst = 300
+		s := newSession(&memLog{}, false, turn.Stage{Name: "input", When: turn.Once, Run: func(_ context.Context, t *turn.Turn) error {
+			t.Done = true
+			for i := range burst {
+				if err := t.Emit(event.Notice{Text: fmt.Sprint(i)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}})
+		c := s.Connect(t.Context())
+		_ = c.Send(t.Context(), event.Prompt{Text: "go"})
+		_ = c.Send(t.Context(), event.Close{})
+		seen, last := 0, ""
+		for env := range c.Events(t.Context()) {
+			time.Sleep(time.Second) // fake time: the turn runs ahead as far as it may
+			if n, ok := env.Event.(event.Notice); ok {
+				if n.Text != fmt.Sprint(seen) {
+					t.Fatalf("notice %s, want %d", n.Text, seen)
+				}
+				seen++
+			}
+			last = fmt.Sprintf("%T", env.Event)
+		}
+		if seen != burst || last != "event.TurnDone" {
+			t.Errorf("%d notices, and %s at the end", seen, last)
+		}
+		c.Wait()
+	})
+}
+
 func TestInterruptOp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSession(&memLog{}, false, turn.Stage{Name: "input", When: turn.Once, Run: func(ctx context.Context, _ *turn.Turn) error {
