@@ -179,7 +179,7 @@ func joinPrompt(file, flag, inline string) (string, error) {
 }
 
 func (r *run) toolDeps() tools.Deps {
-	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch}
+	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier()}
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
 	}

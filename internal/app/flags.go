@@ -100,7 +100,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringVar(&o.effort, "effort", "", "`level`: low, medium, high, xhigh or max")
 	f.StringVar(&o.thinking, "thinking", "", "adaptive or disabled")
 	f.IntVar(&o.maxThinking, "max-thinking-tokens", -1, "thinking budget in `tokens` for models with budgets; 0: none")
-	f.StringVar(&o.mode, "permission-mode", "", "`mode`: default, acceptEdits, plan, dontAsk or bypassPermissions")
+	f.StringVar(&o.mode, "permission-mode", "", "`mode`: default, acceptEdits, plan, auto, dontAsk or bypassPermissions")
 	f.BoolVar(&o.skipPermissions, "dangerously-skip-permissions", false, "same as --permission-mode bypassPermissions")
 	f.BoolVar(&o.allowSkip, "allow-dangerously-skip-permissions", false, "allow changing to bypassPermissions later")
 	f.StringArrayVar(&o.allowed, "allowedTools", nil, "allow `rules`, such as \"Bash(go test *)\" Edit")

@@ -104,7 +104,7 @@ func broken(s *config.Settings, file string) bool {
 	return err == nil
 }
 
-var modes = []perm.Mode{perm.ModeDefault, perm.ModeAcceptEdits, perm.ModePlan, perm.ModeDontAsk, perm.ModeBypass}
+var modes = []perm.Mode{perm.ModeDefault, perm.ModeAcceptEdits, perm.ModePlan, perm.ModeAuto, perm.ModeDontAsk, perm.ModeBypass}
 
 // chooseMode applies the order: flag, settings, default.
 func (r *run) chooseMode(p config.Permissions) (string, error) {
@@ -118,11 +118,8 @@ func (r *run) chooseMode(p config.Permissions) (string, error) {
 	if mode == "" || mode == "manual" {
 		mode = string(perm.ModeDefault)
 	}
-	if mode == string(perm.ModeAuto) {
-		return "", fmt.Errorf("%s: auto is not supported by this version of Lathe", from)
-	}
 	if !slices.Contains(modes, perm.Mode(mode)) {
-		return "", fmt.Errorf("%s: %q is not one of default, acceptEdits, plan, dontAsk, bypassPermissions", from, mode)
+		return "", fmt.Errorf("%s: %q is not one of default, acceptEdits, plan, auto, dontAsk, bypassPermissions", from, mode)
 	}
 	if mode == string(perm.ModeBypass) {
 		if p.DisableBypass {

@@ -61,7 +61,12 @@ func (c *call) understand(ctx context.Context, input json.RawMessage, decide fun
 	if c.err != nil {
 		return
 	}
-	c.decision = decide(perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly})
+	c.decision = decide(c.request())
+}
+
+// request is the call as the rules judge it.
+func (c *call) request() perm.Request {
+	return perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly, Target: c.plan.Target}
 }
 
 // permit asks a person where the decision says so, and applies the answer.
@@ -69,7 +74,7 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 	if c.err != nil || c.halt != nil || c.decision.Verdict == perm.Allow || c.decision.Verdict == perm.Deny {
 		return
 	}
-	if s.answered(ctx, t, c) {
+	if s.reviewed(ctx, t, c) || s.answered(ctx, t, c) {
 		return
 	}
 	answer, err := t.Ask(ctx, event.Ask{
@@ -92,6 +97,21 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 	default:
 		c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
 	}
+}
+
+// reviewed lets the classifier of mode auto answer where the decision leaves it to it. Without an answer the call is
+// asked like any other.
+func (s *Stage) reviewed(ctx context.Context, t *turn.Turn, c *call) bool {
+	if s.Classify == nil || c.decision.Source.Kind != "classifier" {
+		return false
+	}
+	d, err := s.Classify(ctx, t, perm.Request{Tool: c.block.Name, Input: c.input}, c.decision)
+	if err != nil {
+		t.Note("%s: %v", c.block.Name, err)
+		return false
+	}
+	c.decision = d
+	return d.Verdict == perm.Allow || d.Verdict == perm.Deny
 }
 
 // refused notes a person's no. It is told to the model with the person's words.

@@ -76,7 +76,7 @@ func (s *Stage) heed(ctx context.Context, c *call, h turn.Hooked) {
 	case d.Verdict == perm.Deny, d.Verdict == perm.Ask && c.decision.Verdict != perm.Deny:
 		c.decision = *d
 	case d.Verdict == perm.Allow && c.decision.Verdict != perm.Allow && s.Covered != nil:
-		req := perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly}
+		req := c.request()
 		if s.Covered(req).Verdict == perm.Allow {
 			c.decision = *d
 		}

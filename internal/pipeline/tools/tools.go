@@ -29,6 +29,8 @@ type Deps struct {
 	Changed func(added, removed int)
 	// Covered judges a call as if a rule allowed its tool. It is asked where a hook allows a call.
 	Covered func(req perm.Request) perm.Decision
+	// Classify answers in mode auto what the rules leave open. Nil, or an error: the call is asked.
+	Classify func(ctx context.Context, t *turn.Turn, req perm.Request, asked perm.Decision) (perm.Decision, error)
 	// Hooks see the calls before and after they run. Nil: there are none.
 	Hooks Hooks
 	// Structured returns the structured answer once a call gave it. Nil when none is asked for.

@@ -1,0 +1,64 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/internal/perm"
+)
+
+func TestClassifier(t *testing.T) {
+	asked := perm.Decision{Verdict: perm.Ask, Reason: "no rule", Source: perm.Source{Kind: "classifier"}}
+	req := perm.Request{Tool: "Bash", Input: json.RawMessage(`{"command":"make"}`)}
+	for name, tc := range map[string]struct {
+		answer string
+		err    error
+		want   perm.Verdict
+		fails  bool
+	}{
+		"allow":        {`{"decision":"allow","reason":"builds"}`, nil, perm.Allow, false},
+		"deny":         {`{"decision":"deny","reason":"deletes"}`, nil, perm.Deny, false},
+		"ask":          {`{"decision":"ask","reason":"unsure"}`, nil, perm.Ask, false},
+		"words around": {"Sure: {\"decision\":\"allow\",\"reason\":\"x\"} ok", nil, perm.Allow, false},
+		"no JSON":      {"allow", nil, perm.Ask, true},
+		"another word": {`{"decision":"yes"}`, nil, perm.Ask, true},
+		"failed call":  {"", errors.New("overloaded"), perm.Ask, true},
+		"two objects":  {`{"decision":"allow"}{"decision":"deny"}`, nil, perm.Ask, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := reviewer{said: []string{"build it"}, classifier: &classifier{
+				log: filepath.Join(t.TempDir(), "d", "log.jsonl"),
+				ask: func(_ context.Context, text string) (string, error) {
+					if !strings.Contains(text, "build it") || !strings.Contains(text, "make") {
+						t.Errorf("the question lacks the prompt or the call:\n%s", text)
+					}
+					return tc.answer, tc.err
+				},
+			}}
+			d, err := c.Classify(t.Context(), req, asked)
+			if d.Verdict != tc.want || (err != nil) != tc.fails {
+				t.Errorf("%v, %v", d, err)
+			}
+			if b, err := os.ReadFile(c.log); err != nil || !strings.Contains(string(b), `"command":"make"`) {
+				t.Errorf("the log: %s, %v", b, err)
+			}
+		})
+	}
+}
+
+// The budget is bounded, and after failures in a row nobody waits for it again.
+func TestClassifierBudget(t *testing.T) {
+	calls := 0
+	c := reviewer{classifier: &classifier{ask: func(context.Context, string) (string, error) { calls++; return "", errors.New("no") }}}
+	for range 20 {
+		_, _ = c.Classify(t.Context(), perm.Request{}, perm.Decision{})
+	}
+	if calls != classifyFailures {
+		t.Errorf("asked %d times", calls)
+	}
+}
