@@ -38,7 +38,7 @@ func Decide(req Request, env Env) Decision {
 	if env.Mode == "" {
 		env.Mode = ModeDefault
 	}
-	c := &call{env: &env, tool: canonicalTool(req.Tool), info: info(canonicalTool(req.Tool)), input: req.Input, readOnly: req.ReadOnly}
+	c := &call{env: &env, tool: canonicalTool(req.Tool), info: info(canonicalTool(req.Tool)), input: req.Input, readOnly: req.ReadOnly, target: req.Target}
 	return env.inMode(c.decide())
 }
 
@@ -67,6 +67,7 @@ type call struct {
 	input    json.RawMessage
 	fields   map[string]json.RawMessage
 	readOnly bool
+	target   string // see Request
 	trial    bool // a check of suggested rules: makes no suggestions itself
 }
 
@@ -103,7 +104,7 @@ func (c *call) byFamily() Decision {
 	case famRead:
 		return c.file(c.readPaths())
 	case famWrite:
-		return c.file([]access{{path: c.field(c.info.primary), write: true}})
+		return c.file([]access{{path: c.field(c.info.primary), write: true, target: c.target}})
 	case famWeb:
 		return c.web()
 	case famPerson:

@@ -8,6 +8,8 @@ type access struct {
 	write bool
 	list  bool   // only names are read, or a search whose results are filtered by the tool
 	base  string // the directory of a relative path; empty means the current one
+	// target is where the tool found that the path leads; empty when it did not look.
+	target string
 }
 
 // readPaths are the paths of a reading tool: its own field, or the directory that its pattern climbs to.
@@ -17,7 +19,7 @@ func (c *call) readPaths() []access {
 		path = c.env.Workspace.Cwd
 	}
 	list := c.info.pattern != ""
-	paths := []access{{path: path, list: list}}
+	paths := []access{{path: path, list: list, target: c.target}}
 	if c.info.pattern == "" {
 		return paths
 	}
@@ -86,7 +88,20 @@ func (e *Env) path(tool string, a access) finding {
 	if a.path == "" {
 		return because(Ask, "path", "the call names no path")
 	}
-	return e.judge(tool, a, e.locate(a.path, base))
+	t := e.locate(a.path, base)
+	if t.problem == "" && a.target != "" && !e.sameName(t.real, e.common(a.target)) {
+		return because(Deny, "path", t.lexical+" led to "+a.target+" when the call was read and leads to "+t.real+
+			" now; nothing was done. Name the file itself, or call again")
+	}
+	return e.judge(tool, a, t)
+}
+
+// sameName compares two resolved paths as the platform does.
+func (e *Env) sameName(a, b string) bool {
+	if e.Platform == "windows" {
+		a, b = foldName(a), foldName(b)
+	}
+	return a == b
 }
 
 // judge is the order of 5.1 for a path. It is used for tools, operands and redirections alike.

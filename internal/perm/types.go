@@ -38,6 +38,9 @@ type Request struct {
 	// ReadOnly is the tool's own word that it changes nothing and reaches nothing outside (a to-do list, say).
 	// It counts only for tools that the engine does not know by name.
 	ReadOnly bool
+	// Target is the file that the tool will act on, with its links resolved, where the tool says so (a native path).
+	// A path that leads elsewhere by the time it is judged is denied, so that the verdict is about that very file.
+	Target string
 }
 
 // Decision is a verdict with its reason.

@@ -83,6 +83,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 	}
 	return tool.Plan{
 		Summary: "Edit " + t.d.Workspace.Rel(abs),
+		Target:  real,
 		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
 			return t.run(ctx, in, abs, real)
 		},

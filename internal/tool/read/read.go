@@ -110,6 +110,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		Summary:  "Read " + t.d.Workspace.Rel(abs),
 		Parallel: true,
 		ReadOnly: true,
+		Target:   real,
 		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
 			res, err := t.run(ctx, call.ID, in, abs, real)
 			res.Touched, res.Budgeted = []string{real}, true
