@@ -68,7 +68,7 @@ type call struct {
 	fields   map[string]json.RawMessage
 	readOnly bool
 	target   string // see Request
-	trial    bool // a check of suggested rules: makes no suggestions itself
+	trial    bool   // a check of suggested rules: makes no suggestions itself
 }
 
 func (c *call) decide() Decision {
