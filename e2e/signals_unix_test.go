@@ -198,6 +198,7 @@ func TestTerminate(t *testing.T) {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 			t.Run(m.name+"/"+sig.String(), func(t *testing.T) {
 				r, p := m.start(t)
+				calls := len(r.api.Requests())
 				at := time.Now()
 				if err := p.cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
@@ -215,6 +216,12 @@ func TestTerminate(t *testing.T) {
 					t.Errorf("a result was told:\n%s", o.out)
 				}
 				r.alone(p)
+				if n := len(r.api.Requests()); n > calls && m.name != "in parallel reads" {
+					t.Errorf("%d calls of the API came after the signal", n-calls)
+				}
+				if _, err := os.Stat(filepath.Join(r.dir, "second.txt")); err == nil || strings.Contains(o.out, "Exit code") {
+					t.Errorf("the turn went on after the signal:\n%s", o.out)
+				}
 				r.env = nil
 				r.goesOn("first words")
 			})

@@ -236,7 +236,8 @@ func (r *run) signals(conn event.Conn) (interrupted func() bool, stop func()) {
 
 // die ends the process at once, with every child.
 func (r *run) die(code int) {
-	r.procs.KillAll()
+	r.session.Halt() // or the turn would take the end of a killed command for its result, and go on
+	r.procs.End()
 	os.Exit(code)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lathe/internal/event"
@@ -54,6 +55,8 @@ type Session struct {
 	check    func(s turn.Stage, before, after *turn.Turn)
 	seq      uint64
 	last     string // id of the newest message
+
+	halted atomic.Bool
 }
 
 // New returns a session. Use must be called before the first Submit.
@@ -123,7 +126,7 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 		out := make(chan event.Event, ahead) // closed by the producer
 		gone := make(chan struct{})          // closed when the consumer has left
 		var runErr error
-		t := s.begin(p, cancel, emitter(out, gone))
+		t := s.begin(p, cancel, s.emitter(out, gone))
 		go func() {
 			defer close(out)
 			runErr = s.run(ctx, t)
@@ -149,8 +152,9 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 var errGone = errors.New("nobody reads the events")
 
 // emitter hands events to the consumer until it has left.
-func emitter(out chan<- event.Event, gone <-chan struct{}) func(event.Event) error {
+func (s *Session) emitter(out chan<- event.Event, gone <-chan struct{}) func(event.Event) error {
 	return func(e event.Event) error {
+		s.standStill()
 		select {
 		case out <- e:
 			return nil
@@ -225,6 +229,7 @@ func (s *Session) envelope(turnID string, e event.Event) event.Envelope {
 
 // persist stamps messages and writes them to the log.
 func (s *Session) persist(ms ...msg.Message) ([]msg.Message, error) {
+	s.standStill()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]msg.Message, len(ms))
@@ -277,6 +282,16 @@ func (s *Session) Interrupt(cause error) {
 	s.mu.Unlock()
 	if cancel != nil {
 		cancel(cause)
+	}
+}
+
+// Halt stops the session where it stands: nothing more is written, told, or done as a consequence. It is for a
+// process that is about to exit and whose children are being killed: their ends are not results.
+func (s *Session) Halt() { s.halted.Store(true) }
+
+func (s *Session) standStill() {
+	if s.halted.Load() {
+		select {} // until the process exits
 	}
 }
 

@@ -168,6 +168,15 @@ func (g *Group) KillAll() {
 	killMarked(":" + token + ".")
 }
 
+// End refuses new children and kills the living ones, as Close does, but waits for nothing else: the process is
+// about to exit.
+func (g *Group) End() {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.KillAll()
+}
+
 func (g *Group) living() ([]*Proc, string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
