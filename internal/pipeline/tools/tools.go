@@ -44,6 +44,7 @@ type Stage struct {
 	Deps
 	mu      sync.Mutex
 	early   map[string]*pending
+	held    bool // a call of this reply waits that may change what later ones see
 	running sync.WaitGroup
 	asked   map[string]int // how often each turn was asked for a structured answer
 }
@@ -68,19 +69,24 @@ type outcome struct {
 }
 
 // Start runs a finished call at once, while the rest of the reply still streams, when it changes nothing and is
-// allowed without a question, and no hook wants to see it before. Everything else waits for Run. It reports whether it
-// started the call.
+// allowed without a question, and no hook wants to see it before. Everything else waits for Run, and so does what
+// comes after a call that may change something: it must see the change. Start reports whether it started the call;
+// it is called for the calls of a reply in their order.
 func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) bool {
 	if s.Hooks != nil && s.Hooks.Guards(call.Name) {
+		s.hold()
 		return false
 	}
 	c := s.prepare(ctx, call)
+	if c.err == nil && !c.plan.Parallel {
+		s.hold()
+	}
 	if c.err != nil || !c.plan.Parallel || c.decision.Verdict != perm.Allow {
 		return false
 	}
 	p := &pending{done: make(chan struct{})}
 	s.mu.Lock()
-	if _, dup := s.early[call.ID]; dup || len(s.early) >= maxParallel {
+	if _, dup := s.early[call.ID]; dup || s.held || len(s.early) >= maxParallel {
 		s.mu.Unlock()
 		return false
 	}
@@ -100,8 +106,11 @@ func (s *Stage) Wait() {
 	s.running.Wait()
 	s.mu.Lock()
 	clear(s.early)
+	s.held = false
 	s.mu.Unlock()
 }
+
+func (s *Stage) hold() { s.mu.Lock(); s.held = true; s.mu.Unlock() }
 
 // Run is the stage.
 func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
