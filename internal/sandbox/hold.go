@@ -1,0 +1,67 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// state is how a name was before a command.
+type state struct {
+	path string
+	link string // where it led; empty when there was nothing
+}
+
+// remember notes names that the sandbox cannot keep from being changed: a link cannot be covered by a mount, and
+// of some names git reads a placeholder.
+func remember(paths []string) []state {
+	var out []state
+	for _, path := range paths {
+		link, err := os.Readlink(path)
+		if err != nil && exists(path) {
+			continue // no link any more: it is kept by other means
+		}
+		out = append(out, state{path, link})
+	}
+	return out
+}
+
+// restore puts names back and says which had changed. Their directories are pinned, so that the paths still lead
+// where they led.
+func restore(before []state) []string {
+	var notes []string
+	for _, s := range before {
+		link, err := os.Readlink(s.path)
+		if err == nil && link == s.link || errors.Is(err, fs.ErrNotExist) && s.link == "" {
+			continue
+		}
+		if err := putBack(s); err != nil {
+			notes = append(notes, fmt.Sprintf("The command changed %s, which decides what programs run, and it could not be put back (%v): look at it before you go on.", s.path, err))
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("The sandbox took back a change of %s, which decides what programs run.", s.path))
+	}
+	return notes
+}
+
+func putBack(s state) error {
+	root, err := os.OpenRoot(filepath.Dir(s.path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	name := filepath.Base(s.path)
+	if err := root.RemoveAll(name); err != nil {
+		return err
+	}
+	if s.link == "" {
+		return nil
+	}
+	return root.Symlink(s.link, name)
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

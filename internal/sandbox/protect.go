@@ -1,0 +1,186 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"lathe/internal/perm"
+)
+
+// rootNames may not come to be in a working directory: each decides what programs run when the directory is next
+// used. A HEAD would make it a bare repository with settings of its own.
+var rootNames = []string{".claude", ".lathe", ".mcp.json", ".vscode", ".idea", ".git", "HEAD"}
+
+// homeNames are the same for the home directory, where it can be written at all.
+var homeNames = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_aliases", ".bash_logout", ".profile", ".zshrc", ".zprofile", ".zshenv",
+	".zlogin", ".zlogout", ".gitconfig", ".config/git", ".mcp.json", ".claude.json", ".lathe.json", ".ssh", ".gnupg", ".npmrc",
+	".config/fish", ".config/autostart", ".local/bin", "bin", ".pam_environment", ".xprofile", ".config/systemd",
+}
+
+const (
+	scanDepth   = 3    // how deep protected names are looked for below a working directory
+	scanEntries = 5000 // how many entries are looked at for it
+)
+
+// protectRoot keeps the protected names of a working directory: those at its top must not even come to be, those
+// that exist further down stay as they are.
+func (d *deriver) protectRoot(root string) {
+	for _, name := range rootNames {
+		d.protect(root, name)
+	}
+	left := scanEntries
+	d.scan(root, 0, &left)
+	for _, agent := range []string{".claude", ".lathe"} {
+		trees := filepath.Join(root, agent, "worktrees")
+		entries, _ := os.ReadDir(trees)
+		for _, e := range entries {
+			if tree := filepath.Join(trees, e.Name()); e.IsDir() {
+				d.write(tree)
+				d.protectRoot(tree)
+			}
+		}
+	}
+	if root == d.start() && d.in.Repo != "" && d.in.Repo != root {
+		d.repository(filepath.Join(d.in.Repo, ".git"), false)
+	}
+}
+
+// protect keeps one name in a directory.
+func (d *deriver) protect(dir, name string) {
+	path := filepath.Join(dir, name)
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		d.absent(path)
+	case info.Mode()&os.ModeSymlink != 0:
+		d.policy.Restore = appendNew(d.policy.Restore, path)
+		if r, ok := real(path); ok {
+			d.keep(r)
+		}
+	case name == ".git":
+		d.repository(path, true)
+	default:
+		d.keep(path)
+	}
+}
+
+// absent asks for a name that does not exist to stay so. Its directory must exist.
+func (d *deriver) absent(path string) {
+	if dir, ok := real(filepath.Dir(path)); ok {
+		d.policy.Absent = appendNew(d.policy.Absent, filepath.Join(dir, filepath.Base(path)))
+	}
+}
+
+// repository lets git work in a repository without letting anybody change what git runs. path is its .git, a
+// folder, or a file that names one elsewhere; inside says that it is in a working directory.
+func (d *deriver) repository(path string, inside bool) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		if inside {
+			d.policy.Pinned = appendNew(d.policy.Pinned, path)
+		}
+		d.gitDir(path)
+	case info.Mode().IsRegular():
+		d.keep(path)
+		if common, ok := linkedRepository(path); ok {
+			d.gitDir(common)
+		}
+	}
+}
+
+// linkedRepository finds the repository of a linked work tree. That counts only when the repository points back:
+// else any file could make any folder writable.
+func linkedRepository(file string) (common string, ok bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", false
+	}
+	gitDir, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if !found {
+		return "", false
+	}
+	if !filepath.IsAbs(gitDir) {
+		gitDir = filepath.Join(filepath.Dir(file), gitDir)
+	}
+	gitDir, ok = real(gitDir)
+	if !ok || filepath.Base(filepath.Dir(gitDir)) != "worktrees" {
+		return "", false
+	}
+	back, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	if err != nil {
+		return "", false
+	}
+	there, ok := real(strings.TrimSpace(string(back)))
+	here, ok2 := real(file)
+	common = filepath.Dir(filepath.Dir(gitDir))
+	return common, ok && ok2 && there == here && isGitDir(common)
+}
+
+func isGitDir(dir string) bool {
+	return exists(filepath.Join(dir, "HEAD")) && exists(filepath.Join(dir, "objects")) && exists(filepath.Join(dir, "refs"))
+}
+
+// gitDir makes a git folder writable but for its settings, its hooks, and the pointers that would put others in
+// their place. For commondir and config.worktree no placeholder can stand: git itself would read it.
+func (d *deriver) gitDir(dir string) {
+	dir, ok := real(dir)
+	if !ok || !isGitDir(dir) {
+		d.keep(dir)
+		return
+	}
+	d.write(dir)
+	for _, name := range []string{"config", "hooks", "modules"} {
+		path := filepath.Join(dir, name)
+		switch info, err := os.Lstat(path); {
+		case err == nil && info.Mode()&os.ModeSymlink != 0:
+			d.policy.Restore = appendNew(d.policy.Restore, path)
+			if r, ok := real(path); ok {
+				d.keep(r)
+			}
+		case err == nil:
+			d.keep(path)
+		case name == "hooks":
+			d.absent(path)
+		default:
+			d.policy.Restore = appendNew(d.policy.Restore, path)
+		}
+	}
+	trees, _ := filepath.Glob(filepath.Join(dir, "worktrees", "*"))
+	for _, sub := range append(trees, dir) {
+		for _, name := range []string{"commondir", "config.worktree", "gitdir"} {
+			path := filepath.Join(sub, name)
+			switch {
+			case exists(path):
+				d.keep(path)
+			case sub == dir && name != "gitdir":
+				d.policy.Restore = appendNew(d.policy.Restore, path)
+			}
+		}
+	}
+}
+
+// scan looks for protected names below a working directory. Repositories further down are kept whole.
+func (d *deriver) scan(dir string, depth int, left *int) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if *left--; *left < 0 {
+			return
+		}
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case perm.ProtectedName(e.Name()) || e.Name() == "git" && filepath.Base(dir) == ".config":
+			if e.Type()&os.ModeSymlink == 0 && !(depth == 0 && e.Name() == ".git") {
+				d.keep(path)
+			}
+		case e.IsDir() && depth < scanDepth && e.Name() != "node_modules":
+			d.scan(path, depth+1, left)
+		}
+	}
+}
