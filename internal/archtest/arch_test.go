@@ -19,7 +19,7 @@ var layers = []struct {
 	level    int
 	packages []string
 }{
-	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git"}},
+	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git", "redact"}},
 	{1, []string{"perm", "perm/...", "event", "trace"}},
 	{2, []string{"provider", "provider/...", "tool", "hook", "session", "session/...", "config", "memory", "sandbox"}},
 	{3, []string{"turn", "tool/..."}},
