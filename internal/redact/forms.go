@@ -56,7 +56,7 @@ func addForms(t *table) {
 		t.put(s, rule{match: bearer})
 	}
 	for _, s := range []string{"SECR", "TOKE", "PASS", "_KEY"} {
-		t.put(s, rule{match: assigned(wide)})
+		t.put(s, rule{match: assigned})
 	}
 }
 

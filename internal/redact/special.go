@@ -164,36 +164,31 @@ func keyLine(line string) bool {
 }
 
 // assigned finds NAME=value and NAME: "value" where the name, in capitals, says that it is a secret.
-func assigned(name *class) func(s string, i int) found {
-	return func(s string, i int) found {
-		start := i
-		for start > 0 && i-start < 64 && isUpper(s[start-1]) {
-			start--
-		}
-		end := i
-		for end < len(s) && end-start < 100 && isUpper(s[end]) {
-			end++
-		}
-		if start > 0 && isWord(s[start-1]) || end < len(s) && isWord(s[end]) || !SecretName(s[start:end]) {
-			return found{}
-		}
-		from, quote := valueStart(s, end)
-		if from < 0 {
-			return found{}
-		}
-		to := from
-		for to < len(s) && to-from < 4<<10 && valueByte(s[to], quote) {
-			to++
-		}
-		value := s[from:to]
-		if quote != 0 && (to >= len(s) || s[to] != quote) || quote == 0 && to < len(s) && s[to] > ' ' && strings.IndexByte(`;,"'`, s[to]) < 0 {
-			return found{} // an expression, not a value
-		}
-		if len(value) < MinValue || !mixed(value) || placeholder(value) {
-			return found{}
-		}
-		return found{from, to, Mark(s[start:end])}
+func assigned(s string, i int) found {
+	start := i
+	for start > 0 && i-start < 64 && isUpper(s[start-1]) {
+		start--
 	}
+	end := i
+	for end < len(s) && end-start < 100 && isUpper(s[end]) {
+		end++
+	}
+	from, quote := valueStart(s, end)
+	if from < 0 || start > 0 && isWord(s[start-1]) || end < len(s) && isWord(s[end]) || !SecretName(s[start:end]) {
+		return found{}
+	}
+	to := from
+	for to < len(s) && to-from < 4<<10 && valueByte(s[to], quote) {
+		to++
+	}
+	value := s[from:to]
+	if quote != 0 && (to >= len(s) || s[to] != quote) || quote == 0 && to < len(s) && s[to] > ' ' && strings.IndexByte(`;,"'`, s[to]) < 0 {
+		return found{} // an expression, not a value
+	}
+	if len(value) < MinValue || !mixed(value) || placeholder(value) {
+		return found{}
+	}
+	return found{from, to, Mark(s[start:end])}
 }
 
 func isUpper(b byte) bool { return b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' }
