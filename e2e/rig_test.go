@@ -134,7 +134,6 @@ type running struct {
 	seen   []string    // lines taken so far
 	stderr bytes.Buffer
 	ended  chan error
-	killed bool
 }
 
 // start starts the program and reads its output line by line, without bound.

@@ -155,7 +155,12 @@ func (p *sedScript) command() bool {
 		}
 		delim := p.s[0]
 		p.s = p.s[1:]
-		return p.plain(delim) && p.plain(delim) && p.ended()
+		for range 2 { // the letters, and what they become
+			if !p.plain(delim) {
+				return false
+			}
+		}
+		return p.ended()
 	case 'a', 'i', 'c':
 		return p.text()
 	case 'b', 't', 'T', ':':

@@ -71,7 +71,6 @@ type flagTable struct {
 	short  [128]byte
 	long   map[string]byte
 	digits bool // -5
-	solo   bool // -long with one dash, as find has: not used for clusters
 }
 
 // parseFlags reads the notation of the tables: -abc flags without values; -x: with text, -x@ with a path to read,

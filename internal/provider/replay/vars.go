@@ -28,9 +28,6 @@ func (v vars) sort() {
 	})
 }
 
-// inText replaces in plain text, in one walk, so that what was put in is not looked at again.
-func (v vars) inText(s string) string { return v.replace(s, func(t string) string { return t }) }
-
 // inJSON replaces in JSON text.
 func (v vars) inJSON(raw []byte) []byte { return []byte(v.replace(string(raw), escape)) }
 

@@ -89,7 +89,9 @@ func (b *branch) join(i int) {
 	for _, bl := range m.Blocks {
 		switch bl.Type {
 		case msg.TypeToolUse:
-			b.uses[bl.ID] = b.uses[bl.ID]
+			if !b.uses[bl.ID] {
+				b.uses[bl.ID] = false // known, and not answered yet
+			}
 		case msg.TypeToolResult:
 			b.uses[bl.ToolUseID] = true
 		}
