@@ -71,8 +71,8 @@ func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 	if r.place.trusted {
 		trusted = "trusted"
 	}
-	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nDirectories: %s\nProject: %s",
-		Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.session.Model(), r.session.Mode(), r.model.keySource,
+	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
+		Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.session.Model(), r.session.Mode(), r.model.keySource, r.sandboxState(),
 		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
+	"lathe/internal/sandbox"
 )
 
 // Exit codes. They are documented in docs/exit-codes.md.
@@ -34,6 +35,9 @@ func Main(args []string, st Streams) int {
 	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v") {
 		fmt.Fprintf(st.Out, "%s (Lathe)\n", Version)
 		return exitOK
+	}
+	if len(args) > 0 && args[0] == sandbox.HelperName {
+		return sandbox.Helper(args[1:], st.Err)
 	}
 	if len(args) > 0 {
 		if run, ok := subcommands()[args[0]]; ok {

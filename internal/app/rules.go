@@ -135,7 +135,9 @@ func (r *run) chooseMode(p config.Permissions) (string, error) {
 // decide judges a call by the rules, the mode and the workspace of this moment.
 func (r *run) decide(req perm.Request) perm.Decision {
 	r.refresh()
-	return perm.Decide(req, r.env())
+	env := r.env()
+	env.Sandbox = r.sandboxOf(req)
+	return perm.Decide(req, env)
 }
 
 func (r *run) env() perm.Env {

@@ -25,14 +25,15 @@ import (
 
 // run is one run of the program: everything that was built for it.
 type run struct {
-	o      *options
-	st     Streams
-	place  *place
-	model  *modelSource
-	conv   *conversation
-	tools  *toolset
-	procs  proc.Group // every child of the run
-	prices *price.Table
+	o       *options
+	st      Streams
+	place   *place
+	model   *modelSource
+	conv    *conversation
+	tools   *toolset
+	procs   proc.Group // every child of the run
+	sandbox confinement
+	prices  *price.Table
 
 	book  atomic.Pointer[rulebook] // the rules in force
 	watch *config.Watcher          // of the settings files
@@ -75,6 +76,9 @@ func newRun(o *options, st Streams) (*run, error) {
 	r := &run{o: o, st: st, place: p}
 	r.prices = r.modelTable()
 	if err := r.permissions(); err != nil {
+		return nil, err
+	}
+	if err := r.openSandbox(); err != nil {
 		return nil, err
 	}
 	if r.model, err = openModel(o, p, &r.procs); err != nil {
@@ -238,6 +242,7 @@ func (r *run) signals(conn event.Conn) (interrupted func() bool, stop func()) {
 func (r *run) die(code int) {
 	r.session.Halt() // or the turn would take the end of a killed command for its result, and go on
 	r.procs.End()
+	r.sandbox.Close()
 	os.Exit(code)
 }
 
@@ -250,6 +255,7 @@ func (r *run) close() {
 		r.warn(err.Error())
 	}
 	r.procs.Close()
+	r.sandbox.Close()
 	if err := r.conv.log.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
 	}

@@ -64,4 +64,15 @@ func putBack(s state) error {
 	return root.Symlink(s.link, name)
 }
 
+// leftover says that a path is a placeholder that a killed session could not remove: it is held like one, and goes
+// with it.
+func leftover(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 || !slices.Contains(rootNames, filepath.Base(path)) {
+		return false
+	}
+	entries, err := os.ReadDir(path)
+	return err == nil && len(entries) == 0
+}
+
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

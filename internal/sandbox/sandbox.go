@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -54,6 +56,7 @@ type Sandbox struct {
 	probe func() Status
 
 	mu     sync.Mutex
+	active map[*Run]struct{}
 	base   string // private directory: the session's temporary files, and what hides others
 	closed bool
 }
@@ -134,6 +137,7 @@ func (s *Sandbox) Wrap(spec *proc.Spec, command string, leave bool) (*Run, error
 		return nil, err
 	}
 	r := &Run{sandbox: s, policy: policy, command: command, status: st}
+	s.enter(r)
 	if err := r.prepare(spec, in); err != nil {
 		r.End(false, "")
 		return nil, fmt.Errorf("prepare the sandbox: %w", err)
@@ -175,13 +179,34 @@ func (s *Sandbox) input() (Input, error) {
 	return in, nil
 }
 
-func (s *Sandbox) hiddenFile() string { return filepath.Join(s.base, "hidden") }
-
-// Close removes the session's temporary files. Every command must have ended.
-func (s *Sandbox) Close() {
+func (s *Sandbox) enter(r *Run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.active == nil {
+		s.active = map[*Run]struct{}{}
+	}
+	s.active[r] = struct{}{}
+}
+
+func (s *Sandbox) leave(r *Run) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.active, r)
+}
+
+func (s *Sandbox) hiddenFile() string { return filepath.Join(s.base, "hidden") }
+
+// Close ends what is left of commands, which must have been stopped, and removes the session's temporary files.
+func (s *Sandbox) Close() {
+	s.mu.Lock()
 	s.closed = true
+	runs := slices.Collect(maps.Keys(s.active))
+	s.mu.Unlock()
+	for _, r := range runs {
+		r.End(false, "")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.base != "" {
 		_ = os.RemoveAll(s.base)
 	}
@@ -195,7 +220,7 @@ func (r *Run) prepare(spec *proc.Spec, in Input) error {
 	r.before = remember(r.policy.Restore)
 	if r.status.Backend == "bubblewrap" {
 		for _, m := range r.policy.mounts() {
-			if m.kind != kept || exists(m.path) {
+			if m.kind != kept || exists(m.path) && !leftover(m.path) {
 				continue
 			}
 			h, err := hold(m.path)
@@ -255,6 +280,7 @@ func (r *Run) End(failed bool, output string) []string {
 		return nil
 	}
 	r.once.Do(func() {
+		defer r.sandbox.leave(r)
 		var hosts []string
 		if r.proxy != nil {
 			hosts = r.proxy.close()

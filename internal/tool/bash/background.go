@@ -21,7 +21,7 @@ var taskStopText string
 
 // toBackground hands the running command over to Tasks. late says that its foreground time is over.
 func (j *job) toBackground(late bool) (tool.Result, error) {
-	k := &task{p: j.p, out: j.out, Task: Task{CallID: j.callID, Command: j.in.Command, Description: j.in.Description}}
+	k := &task{p: j.p, out: j.out, end: j.end, Task: Task{CallID: j.callID, Command: j.in.Command, Description: j.in.Description}}
 	path, _, saveErr := j.out.Save()
 	k.OutputFile = path
 	if err := j.Tasks.add(k, j.BackgroundLimit); err != nil {
@@ -166,7 +166,7 @@ func (o *taskOutput) read(id string) (tool.Result, error) {
 	if body == "" {
 		body = "(no new output)"
 	}
-	return tool.Result{Blocks: []msg.Block{msg.Text(joinLines(head, body))}, Output: res, Budgeted: true}, nil
+	return tool.Result{Blocks: []msg.Block{msg.Text(joinLines(head, body, strings.Join(state.Notes, "\n")))}, Output: res, Budgeted: true}, nil
 }
 
 type taskStop struct{ tasks *Tasks }

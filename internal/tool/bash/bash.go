@@ -41,10 +41,20 @@ type Deps struct {
 	Background bool          // commands may run in the background
 	// BackgroundLimit ends background runs after this time; 0 is never. Set it where nobody watches.
 	BackgroundLimit time.Duration
+	// Sandbox changes how a command is started so that it runs confined; nil confines nothing. leave is the wish of
+	// the call to run outside. end, when not nil, must be called once the command has ended or could not be started;
+	// what it returns is told to the model.
+	Sandbox func(spec *proc.Spec, command string, leave bool) (end SandboxEnd, err error)
 }
+
+// SandboxEnd lets go of what a confined command needed. It is told how the command went and its output.
+type SandboxEnd func(failed bool, output string) (notes []string)
 
 // New returns the tools: Bash and, where commands may run in the background, TaskOutput and TaskStop.
 func New(d Deps) []tool.Tool {
+	if d.Sandbox == nil {
+		d.Sandbox = func(*proc.Spec, string, bool) (SandboxEnd, error) { return nil, nil }
+	}
 	b := &bash{Deps: d, limits: readLimits(d.Sys.Getenv)}
 	b.def = b.definition()
 	if !d.Background {

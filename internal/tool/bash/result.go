@@ -53,6 +53,7 @@ func (j *job) finish(o outcome) (tool.Result, error) {
 		out.TimedOutAfterMs = j.timeout.Milliseconds()
 	}
 	whole := j.collect(&out, limit)
+	j.notes = append(j.notes, j.end.call(failed, out.Stdout)...)
 	_ = j.out.Close() // what could not be written is in the text already
 	res := tool.Result{IsError: failed, Budgeted: true}
 	if !failed && whole {

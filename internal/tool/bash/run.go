@@ -30,6 +30,7 @@ type job struct {
 	p    *proc.Proc
 	out  *proc.Output
 	sent int64 // output that progress was told of
+	end  SandboxEnd
 }
 
 // run starts the command and returns when it ended, was stopped, or went to the background.
@@ -89,8 +90,21 @@ func (j *job) start() error {
 		return create(j.ResultsDir(), name, ".txt")
 	}})
 	spec.Out = j.out
-	j.p, err = j.Procs.Start(spec)
+	if j.end, err = j.Sandbox(&spec, j.in.Command, j.in.NoSandbox); err != nil {
+		return err
+	}
+	if j.p, err = j.Procs.Start(spec); err != nil {
+		j.end.call(true, "")
+	}
 	return err
+}
+
+// call is nothing for a command that runs unconfined.
+func (e SandboxEnd) call(failed bool, output string) []string {
+	if e == nil {
+		return nil
+	}
+	return e(failed, output)
 }
 
 func (j *job) report(progress tool.Progress) {

@@ -35,8 +35,9 @@ type Task struct {
 	ExitCode    int // when it ended
 	Started     time.Time
 	Ended       time.Time
-	Size        int64 // bytes of output so far
-	NewOutput   bool  // there is output that TaskOutput has not given yet
+	Size        int64    // bytes of output so far
+	NewOutput   bool     // there is output that TaskOutput has not given yet
+	Notes       []string // what the sandbox has to say of it, when it ended
 }
 
 // Tasks owns the background commands of a session. It is safe for concurrent use; Close must be called.
@@ -54,6 +55,7 @@ type task struct {
 	p    *proc.Proc
 	out  *proc.Output
 	seen int64 // output that was given
+	end  SandboxEnd
 }
 
 // NewTasks returns a manager without tasks; now stamps starts and ends.
@@ -160,9 +162,11 @@ func (t *Tasks) watch(k *task, limit time.Duration) {
 	}
 	e := k.p.Exit()
 	_ = k.out.Close() // a failed write shows in the file's size
+	text, _, _ := k.out.Since(max(0, k.out.Total()-failureLimit), failureLimit)
+	notes := k.end.call(e.Code != 0 && !e.Stopped, text)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k.Ended, k.ExitCode = t.now(), e.Code
+	k.Ended, k.ExitCode, k.Notes = t.now(), e.Code, notes
 	switch {
 	case e.Stopped:
 		k.State = Stopped

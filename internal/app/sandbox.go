@@ -1,0 +1,141 @@
+package app
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"lathe/internal/config"
+	"lathe/internal/perm"
+	"lathe/internal/proc"
+	"lathe/internal/sandbox"
+	"lathe/internal/tool/bash"
+)
+
+// confinement is the sandbox of a run, and what was said about it.
+type confinement struct {
+	*sandbox.Sandbox
+	told sync.Once
+}
+
+// openSandbox reads the settings of the sandbox. Where it is required and cannot be had, the run ends here.
+func (r *run) openSandbox() error {
+	d := r.place.sys.Dirs
+	settings, problems := sandbox.ReadSettings(sandboxLayers(r.place.settings.Layers), d.Home, platform())
+	r.place.notes = append(r.place.notes, problems...)
+	exe, err := os.Executable()
+	if err != nil && settings.Mode != sandbox.Off {
+		return fmt.Errorf("the sandbox needs the path of this program: %w", err)
+	}
+	r.sandbox.Sandbox = sandbox.New(sandbox.Options{
+		Input: r.sandboxInput, Settings: settings, Program: exe, Getenv: r.place.sys.Getenv, CacheDir: sandboxCache(d.Work),
+	})
+	return r.sandbox.Check()
+}
+
+func sandboxLayers(layers []*config.Layer) []sandbox.Layer {
+	var out []sandbox.Layer
+	for _, l := range layers {
+		raw, ok := l.Keys["sandbox"]
+		if !ok {
+			continue
+		}
+		name := l.File
+		if name == "" {
+			name = "--settings"
+		}
+		out = append(out, sandbox.Layer{
+			Raw: raw, Name: name, Anchor: l.Anchor, Trusted: l.Trusted, Managed: l.Scope == config.Managed,
+			Repo: l.Scope == config.Project || l.Scope == config.Local,
+		})
+	}
+	return out
+}
+
+// sandboxCache is where build caches of this project's sandboxed commands go: apart from the user's own, which
+// programs outside the sandbox trust.
+func sandboxCache(work string) string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(work))
+	return filepath.Join(dir, "lathe", "sandbox", hex.EncodeToString(sum[:8]))
+}
+
+// sandboxInput is what the policy follows from at this moment: what decisions follow from.
+func (r *run) sandboxInput() sandbox.Input {
+	d := r.place.sys.Dirs
+	in := sandbox.Input{
+		Rules: r.book.Load().set, Roots: append([]string{d.Work}, r.dirs...), Repo: r.place.root, Home: d.Home,
+		State: d.State, Config: d.Config, Platform: platform(),
+	}
+	if r.tools != nil {
+		in.Roots = r.tools.workspace.Roots()
+	}
+	if r.conv != nil && r.conv.dir != "" {
+		in.Show = append(in.Show, r.conv.dir)
+	}
+	r.mu.Lock()
+	if r.tempDir != "" {
+		in.Show = append(in.Show, r.tempDir)
+	}
+	r.mu.Unlock()
+	return in
+}
+
+// sandboxOf is what a decision must know of a call: whether it will run in the sandbox.
+func (r *run) sandboxOf(req perm.Request) perm.Sandbox {
+	if req.Tool != "Bash" || r.sandbox.Sandbox == nil {
+		return perm.Sandbox{}
+	}
+	command, _, ok := perm.CommandOf(req)
+	if !ok {
+		return perm.Sandbox{}
+	}
+	state := r.sandbox.Rules(command)
+	if r.sandbox.Mode() != sandbox.Off {
+		r.sandbox.told.Do(func() { r.tellSandbox(r.sandbox.Probe()) })
+	}
+	return state
+}
+
+func (r *run) tellSandbox(st sandbox.Status) {
+	if !st.Available() {
+		r.warn("the sandbox is on and not available, so commands run without it and are asked for as ever: " + st.Missing)
+		return
+	}
+	if len(st.Weaker) > 0 {
+		r.warn("the sandbox (" + st.Backend + ") is a weaker one: " + strings.Join(st.Weaker, "; "))
+	}
+}
+
+// confine wraps a command for the Bash tool.
+func (r *run) confine(spec *proc.Spec, command string, leave bool) (bash.SandboxEnd, error) {
+	c, err := r.sandbox.Wrap(spec, command, leave)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	return c.End, nil
+}
+
+// sandboxState is a line for /status.
+func (r *run) sandboxState() string {
+	mode := r.sandbox.Mode()
+	if mode == sandbox.Off {
+		return "off"
+	}
+	st := r.sandbox.Probe()
+	parts := slices.Concat([]string{mode.String()}, st.Weaker)
+	if st.Available() {
+		parts[0] += ", " + st.Backend
+	} else {
+		parts = append(parts, "not available: "+st.Missing)
+	}
+	return strings.Join(parts, "; ")
+}
