@@ -59,7 +59,9 @@ func openModel(o *options, p *place, procs *proc.Group) (*modelSource, error) {
 	if o.record == "" {
 		return m, nil
 	}
-	rec, err := replay.Create(o.record, m.provider, replay.RecordOptions{Vars: replayVars(p)})
+	rec, err := replay.Create(o.record, m.provider, replay.RecordOptions{
+		Vars: replayVars(p), Clean: p.redact.String, CleanJSON: p.redact.JSON,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +135,7 @@ func keyHelper(command string, p *place, procs *proc.Group) func(ctx context.Con
 			return "", err
 		}
 		key, at = fresh, time.Now()
+		p.redact.Add("apiKeyHelper", key)
 		return key, nil
 	}
 }
@@ -145,7 +148,7 @@ func runHelper(ctx context.Context, command string, p *place, procs *proc.Group)
 	}
 	out, said := proc.NewOutput(proc.OutputOptions{}), proc.NewOutput(proc.OutputOptions{})
 	exit, err := procs.Run(ctx, proc.Spec{
-		Args: args, Dir: p.sys.Dirs.Work, Env: p.sys.Environ(), Out: out, Err: said,
+		Args: args, Dir: p.sys.Dirs.Work, Env: proc.Env(p.sys.Environ()), Out: out, Err: said,
 		Timeout: helperLimit, MaxOutput: 1 << 20,
 	})
 	switch {

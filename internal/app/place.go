@@ -14,6 +14,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/git"
+	"lathe/internal/redact"
 	"lathe/internal/sys"
 )
 
@@ -30,7 +31,8 @@ type place struct {
 	grants   []config.Grant // what the project's files would bring into force
 	settings *config.Settings
 	places   config.Places // where they were looked for
-	notes    []string      // to tell the user at the start
+	redact   *redact.Redactor
+	notes    []string // to tell the user at the start
 }
 
 // findPlace looks at the environment, the directory and the settings. It starts nothing.
@@ -66,6 +68,7 @@ func findPlace(o *options) (*place, error) {
 	places.Trusted = p.trusted
 	p.places = places
 	p.applyEnv()
+	p.redact = p.newRedactor()
 	return p, nil
 }
 

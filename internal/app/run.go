@@ -105,7 +105,9 @@ func (r *run) openTrace() error {
 	}
 	var err error
 	dir := filepath.Join(filepath.Dir(path), r.conv.log.ID(), "trace")
-	r.trace, err = trace.Open(dir)
+	if r.trace, err = trace.Open(dir); err == nil {
+		r.trace.Clean = r.place.redact.JSON
+	}
 	return err
 }
 
@@ -161,10 +163,10 @@ func (r *run) openDebug() (*headless.Debug, error) {
 			return nil, fmt.Errorf("--debug-file: %w", err)
 		}
 		r.debugFile = f
-		return &headless.Debug{Out: f, Filter: r.o.debug}, nil
+		return &headless.Debug{Out: f, Filter: r.o.debug, Clean: r.place.redact.JSON}, nil
 	}
 	if r.o.debug != "" {
-		return &headless.Debug{Out: r.st.Err, Filter: r.o.debug}, nil
+		return &headless.Debug{Out: r.st.Err, Filter: r.o.debug, Clean: r.place.redact.JSON}, nil
 	}
 	return nil, nil
 }

@@ -52,7 +52,7 @@ func (r *run) newToolset() (*toolset, error) {
 	shell := p.sys
 	shell.Environ = r.environ
 	all = append(all, bash.New(bash.Deps{
-		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir,
+		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: p.redact.Stream,
 		Background: !o.bare && !isOn(p.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")), BackgroundLimit: backgroundLimit,
 		Sandbox: r.confine,
 	})...)

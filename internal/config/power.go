@@ -25,6 +25,7 @@ var powerKeys = []string{
 	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "hooks", "model",
 	"fallbackModel", "modelOverrides", "statusLine", "subagentStatusLine", "fileSuggestion", "sandbox", "enabledPlugins",
 	"extraKnownMarketplaces", "enableAllProjectMcpServers", "enabledMcpjsonServers",
+	"redactPatterns",
 }
 
 // projectFiles are files of a project, beside the settings, that would start programs.

@@ -130,8 +130,13 @@ func (s *Settings) String(key, def string, power bool) string {
 }
 
 // Bool is a true-or-false setting.
-func (s *Settings) Bool(key string, def bool) bool {
-	v, l := s.lookup(key, false)
+func (s *Settings) Bool(key string, def bool) bool { return s.bool(key, def, false) }
+
+// Granted is a true-or-false setting that counts only from trusted layers.
+func (s *Settings) Granted(key string, def bool) bool { return s.bool(key, def, true) }
+
+func (s *Settings) bool(key string, def, power bool) bool {
+	v, l := s.lookup(key, power)
 	if l == nil {
 		return def
 	}

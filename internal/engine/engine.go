@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +27,8 @@ type Config struct {
 
 	NewID func() string
 	Now   func() time.Time
+	// Clean takes secrets out of a message before it is stored, sent and shown. Nil: nothing is changed.
+	Clean func(msg.Message) msg.Message
 
 	Trace trace.Recorder // nil: no records
 	Tell  bool           // tell front ends of each stage
@@ -230,6 +233,12 @@ func (s *Session) envelope(turnID string, e event.Event) event.Envelope {
 // persist stamps messages and writes them to the log.
 func (s *Session) persist(ms ...msg.Message) ([]msg.Message, error) {
 	s.standStill()
+	if s.cfg.Clean != nil {
+		ms = slices.Clone(ms)
+		for i, m := range ms {
+			ms[i] = s.cfg.Clean(m)
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]msg.Message, len(ms))

@@ -12,6 +12,9 @@ type OutputOptions struct {
 	Keep   int                      // bytes of the head, and bytes of the tail, that stay in memory; 0 is 80 KB
 	Save   int64                    // bytes that the file takes at most; 0 is 64 MiB
 	Create func() (*os.File, error) // makes the file that takes the whole output; nil keeps none
+	// Clean changes the clean text, which comes in pieces of whole lines where lines are not very long. It must not
+	// keep what it is given. Nil leaves the text as it is.
+	Clean func(p []byte) []byte
 }
 
 // Output collects what a program writes, as clean text: head and tail in memory, and all of it in a file as soon
@@ -42,6 +45,9 @@ func NewOutput(opt OutputOptions) *Output {
 	}
 	o := &Output{opt: opt}
 	o.clean.emit = o.take
+	if opt.Clean != nil {
+		o.clean.emit = func(p []byte) { o.take(opt.Clean(p)) }
+	}
 	return o
 }
 

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -18,6 +19,9 @@ const (
 
 // Mark is what stands in the place of a secret.
 func Mark(name string) string { return markStart + name + "]" }
+
+// Marks counts the marks in a text.
+func Marks(text []byte) int { return bytes.Count(text, []byte(markStart)) }
 
 // Redactor takes secrets out of text. It is safe for concurrent use; nil redacts nothing.
 type Redactor struct {

@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/diff"
 	"lathe/internal/file"
+	"lathe/internal/redact"
 )
 
 // KeepContent is the size up to which ReadState keeps a file's content.
@@ -84,6 +85,9 @@ func (c *ReadCache) Change(ctx context.Context, path string, edit func(old *file
 	if err != nil {
 		return nil, err
 	}
+	if err := noMarks(old, data); err != nil {
+		return nil, err
+	}
 	if old == nil {
 		err = file.Replace(path, data, nil, ctx.Err)
 	} else {
@@ -93,6 +97,19 @@ func (c *ReadCache) Change(ctx context.Context, path string, edit func(old *file
 		c.wrote(path, old, data)
 	}
 	return old, err
+}
+
+// noMarks refuses content into which a mark was copied that stands for a secret: writing it would destroy the secret.
+func noMarks(old *file.File, data []byte) error {
+	had := 0
+	if old != nil {
+		had = redact.Marks(old.Data)
+	}
+	if redact.Marks(data) <= had {
+		return nil
+	}
+	return errors.New("the new text holds a mark such as [redacted: NAME]. It stands for a secret that was not shown, and writing it would " +
+		"destroy the secret; nothing was written. Edit only the text around it, or ask the user to change that line")
 }
 
 // unchanged checks right before a rename that the file is still what the new content was made from.

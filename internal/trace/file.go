@@ -13,6 +13,9 @@ import (
 // File is a Recorder that writes beside a transcript: <dir>/records.jsonl, one record a line, and
 // <dir>/blobs/<hash>, each content once. Files are private to the user.
 type File struct {
+	// Clean takes secrets out of what is written, which is JSON. Set it before the first record.
+	Clean func(b []byte) []byte
+
 	mu     sync.Mutex
 	dir    string
 	out    *os.File
@@ -37,6 +40,9 @@ func Open(dir string) (*File, error) {
 
 // Blob stores content once.
 func (f *File) Blob(b []byte) string {
+	if f.Clean != nil {
+		b = f.Clean(b)
+	}
 	sum := sha256.Sum256(b)
 	hash := hex.EncodeToString(sum[:12])
 	f.mu.Lock()
@@ -58,6 +64,9 @@ func (f *File) Blob(b []byte) string {
 // Record writes one record.
 func (f *File) Record(r Record) {
 	line, err := json.Marshal(r)
+	if f.Clean != nil {
+		line = f.Clean(line)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 type Debug struct {
 	Out    io.Writer
 	Filter string
+	Clean  func(raw []byte) []byte // takes secrets out of JSON; nil: nothing is changed
 }
 
 // maxDebug is how much of an event is shown, in bytes.
@@ -30,6 +31,9 @@ func (d *Debug) event(env event.Envelope) {
 	body, err := json.Marshal(env.Event)
 	if err != nil {
 		body = []byte(err.Error())
+	}
+	if d.Clean != nil {
+		body = d.Clean(body)
 	}
 	text := string(body)
 	if len(text) > maxDebug {

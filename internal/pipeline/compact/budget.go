@@ -28,6 +28,8 @@ type Budget struct {
 	Dir    func() string // where results are stored; "" or nil: nowhere
 	Limit  int           // characters of one result; 0: 50,000
 	PerMsg int           // of all results of one answer; 0: 200,000
+	// Clean takes secrets out of a text that is stored. Nil: it is stored as it is.
+	Clean func(text string) string
 
 	mu   sync.Mutex
 	used int
@@ -55,6 +57,10 @@ func (b *Budget) Apply(callID, name string, res *tool.Result) {
 	n := chars(text)
 	allowed := max(min(limit, perMsg-b.used), min(least, limit))
 	if n > allowed {
+		if b.Clean != nil {
+			text = b.Clean(text)
+			n = chars(text)
+		}
 		text = b.replace(callID, name, text, n, allowed)
 		res.Blocks = withText(res.Blocks, text)
 		n = chars(text)

@@ -38,6 +38,8 @@ type Config struct {
 type Deps struct {
 	Config
 	Tools []msg.ToolDef
+	// Clean takes secrets out of what git says. Nil: nothing is changed.
+	Clean func(text string) string
 	// Freeze keeps what was built with the session.
 	Freeze func(f session.Frozen) error
 }
@@ -116,7 +118,11 @@ func (d Deps) environment(ctx context.Context) string {
 		return b.String()
 	}
 	if s := git.Take(ctx, d.Root, gitLimit); s != nil {
-		b.WriteString(gitText(s))
+		text := gitText(s)
+		if d.Clean != nil {
+			text = d.Clean(text)
+		}
+		b.WriteString(text)
 	}
 	return b.String()
 }

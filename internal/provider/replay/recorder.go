@@ -25,6 +25,9 @@ type RecordOptions struct {
 	// do not enter the recording.
 	Vars   map[string]string
 	Ignore []string // patterns whose matches are not compared when it is played
+	// Clean takes secrets out of what is written: a text, or JSON with all its strings. Nil: nothing is changed.
+	Clean     func(text string) string
+	CleanJSON func(raw []byte) []byte
 }
 
 // shortest is how long a text must be to be replaced: a home directory of "/" stands everywhere.
@@ -103,10 +106,14 @@ func (r *Recorder) write(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
+	b := line.Bytes()
+	if r.opts.CleanJSON != nil {
+		b = r.opts.CleanJSON(b)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
-		_, r.err = r.out.Write(line.Bytes())
+		_, r.err = r.out.Write(b)
 	}
 	return r.err
 }
@@ -182,7 +189,7 @@ func (r *Recorder) events(seen []provider.Chunk) []json.RawMessage {
 		case provider.ChunkBlockStart, provider.ChunkBlockEnd:
 			settle(func(k series) bool { return k.index == c.Index })
 		case provider.ChunkBlockDelta:
-			if len(r.vars) == 0 || c.Delta != provider.DeltaText && c.Delta != provider.DeltaThinking && c.Delta != provider.DeltaInput {
+			if len(r.vars) == 0 && r.opts.Clean == nil || c.Delta != provider.DeltaText && c.Delta != provider.DeltaThinking && c.Delta != provider.DeltaInput {
 				break
 			}
 			k := series{c.Index, c.Delta}
@@ -221,8 +228,18 @@ func (r *Recorder) recut(pieces []string, kind provider.DeltaKind) []string {
 		whole = append(whole, p...)
 		cuts = append(cuts, len(whole))
 	}
-	spans := r.vars.spans(string(whole), form)
 	out := make([]string, len(pieces))
+	if clean := r.opts.Clean; clean != nil {
+		text := clean(string(whole))
+		if kind == provider.DeltaInput {
+			text = string(r.opts.CleanJSON(whole))
+		}
+		if text != string(whole) { // a secret may lie across pieces, so all comes in the first one
+			out[0] = r.vars.replace(text, form)
+			return out
+		}
+	}
+	spans := r.vars.spans(string(whole), form)
 	from := 0
 	for i, cut := range cuts {
 		for _, s := range spans {

@@ -38,7 +38,9 @@ type Deps struct {
 	Procs      *proc.Group
 	Tasks      *Tasks
 	ResultsDir func() string // the session's folder for outputs; made when needed
-	Background bool          // commands may run in the background
+	// Clean returns what takes secrets out of one command's output, piece by piece. Nil: nothing is changed.
+	Clean      func() func(p []byte) []byte
+	Background bool // commands may run in the background
 	// BackgroundLimit ends background runs after this time; 0 is never. Set it where nobody watches.
 	BackgroundLimit time.Duration
 	// Sandbox changes how a command is started so that it runs confined; nil confines nothing. leave is the wish of

@@ -86,9 +86,11 @@ func (j *job) start() error {
 		return err
 	}
 	name := "bash-" + fileName(j.callID)
-	j.out = proc.NewOutput(proc.OutputOptions{Create: func() (*os.File, error) {
-		return create(j.ResultsDir(), name, ".txt")
-	}})
+	opt := proc.OutputOptions{Create: func() (*os.File, error) { return create(j.ResultsDir(), name, ".txt") }}
+	if j.Clean != nil {
+		opt.Clean = j.Clean()
+	}
+	j.out = proc.NewOutput(opt)
 	spec.Out = j.out
 	if j.end, err = j.Sandbox(&spec, j.in.Command, j.in.NoSandbox); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/file"
+	"lathe/internal/redact"
 )
 
 // maxHintLines is the longest file that is searched for what a failed edit may have meant.
@@ -14,6 +15,10 @@ const maxHintLines = 50000
 // notFound is the error for text that is not in the file, with what comes closest to it.
 func notFound(body, old string) error {
 	body, old = file.LF(body), file.LF(old)
+	if redact.Marks([]byte(old)) > 0 {
+		return errors.New("old_string was not found: it holds a mark such as [redacted: NAME], which stands for a secret that was not shown; " +
+			"leave it out and match the text around it")
+	}
 	if bare, ok := withoutNumbers(old); ok && strings.Contains(body, bare) {
 		return errors.New("old_string was not found: it holds the line numbers that Read shows; leave them and the tab after them out")
 	}
