@@ -286,26 +286,22 @@ func withoutThinking(ms []provider.Message) []provider.Message {
 	return out
 }
 
-// planFallback changes to the next model when this one stays overloaded.
+// planFallback changes to the next model when this one stays overloaded. Where it stands in the list is told by the
+// turn's model; the request's may be spelt otherwise.
 func (p *pass) planFallback(h *history, c class) (step, bool, error) {
 	if c != overloaded {
 		return step{}, false, nil
 	}
-	next := ""
+	at := -1 // its last place: a list may name a model twice, and must end all the same
 	for i, m := range p.deps.Fallback {
-		if m == p.req.Model {
-			if i+1 < len(p.deps.Fallback) {
-				next = p.deps.Fallback[i+1]
-			}
-			break
-		}
-		if i == len(p.deps.Fallback)-1 {
-			next = p.deps.Fallback[0]
+		if m == p.t.Model {
+			at = i
 		}
 	}
-	if next == "" {
+	if at+1 >= len(p.deps.Fallback) {
 		return step{}, false, nil
 	}
+	next := p.deps.Fallback[at+1]
 	from := p.req.Model
 	p.req.Model, p.t.Model = next, next
 	if p.deps.Retarget != nil {

@@ -93,6 +93,23 @@ func TestRetryTable(t *testing.T) {
 			},
 		},
 		{
+			name:  "529: a fall-back whose id differs from its name comes once",
+			steps: repeat(9, fails(provider.Overloaded, 529, "Overloaded")),
+			setup: func(w *world) {
+				w.conf.MaxRetries, w.conf.OverloadedBase = 1, time.Millisecond
+				w.deps.Fallback = []string{"small[1m]", "small[1m]"}
+				w.deps.Retarget = func(_ *turn.Turn, req *provider.Request, model string) {
+					req.Model = strings.TrimSuffix(model, "[1m]")
+				}
+			},
+			want: outcome{
+				Text:   "API Error: Repeated 529 Overloaded errors: Overloaded. Try again later, or set another model with --fallback-model.",
+				Failed: true, Terminal: "api_error", Status: 529,
+				Told: []string{"retry 1/1 1ms 529 overloaded", "model small[1m]", "retry 1/1 0s 529 overloaded", "retry 1/1 1ms 529 overloaded"},
+				At:   []time.Duration{0, time.Millisecond, time.Millisecond, 2 * time.Millisecond},
+			},
+		},
+		{
 			name:  "529 without a fall-back, retries limited",
 			steps: repeat(9, fails(provider.Overloaded, 529, "Overloaded")),
 			setup: func(w *world) { w.conf.MaxRetries = 1; w.conf.OverloadedBase = time.Millisecond },
