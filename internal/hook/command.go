@@ -70,7 +70,7 @@ func ended(e proc.Exit, out, errs *capture) raw {
 }
 
 func (b *Bus) spec(e Event, h *handler, base Base, in []byte) (proc.Spec, error) {
-	s := proc.Spec{Dir: base.Cwd, Stdin: append(in, '\n'), Env: b.environment(e, base)}
+	s := proc.Spec{Dir: base.Cwd, Stdin: append(in[:len(in):len(in)], '\n'), Env: b.environment(e, base)}
 	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
 		s.Dir = base.Project
 	}
