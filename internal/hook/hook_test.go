@@ -324,7 +324,6 @@ func TestHangingHookIsKilledWithItsGroup(t *testing.T) {
 					}
 				}
 			}
-			}
 		})
 	}
 }
