@@ -55,11 +55,16 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 	if ref == "" {
 		return newConversation(o, p, store, start)
 	}
-	return resume(o, store, start, ref)
+	return resume(o, p, store, start, ref)
+}
+
+// keepsNothing reports whether the run leaves no transcript.
+func keepsNothing(o *options, p *place) bool {
+	return o.noPersist || isOn(p.sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"))
 }
 
 func newConversation(o *options, p *place, store jsonl.Store, start jsonl.Start) (*conversation, error) {
-	if o.noPersist || isOn(p.sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY")) {
+	if keepsNothing(o, p) {
 		id := start.ID
 		if id == "" {
 			id = uuid.NewString()
@@ -77,7 +82,7 @@ func newConversation(o *options, p *place, store jsonl.Store, start jsonl.Start)
 // that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
 const bigTranscript = 16 << 20
 
-func resume(o *options, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
+func resume(o *options, p *place, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
 	open := store.Open
 	if o.fork {
 		open = store.Fork
@@ -90,7 +95,7 @@ func resume(o *options, store jsonl.Store, start jsonl.Start, ref string) (*conv
 		debug.FreeOSMemory()
 	}
 	c := &conversation{state: *state, log: log, dir: log.SpillDir(), resumed: true}
-	if o.noPersist {
+	if keepsNothing(o, p) {
 		c.log, c.dir = session.None(log.ID()), ""
 	}
 	return c, nil

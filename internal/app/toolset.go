@@ -36,6 +36,7 @@ type toolset struct {
 	todos      *todo.List
 	read       *read.Tool
 	structured *structured.Tool
+	denied     func(path string) bool // a rule forbids reading it
 }
 
 // newToolset builds the tools that the options leave: --tools restricts the set, a bare deny rule removes a tool,
@@ -44,7 +45,7 @@ func (r *run) newToolset() (*toolset, error) {
 	o, p := r.o, r.place
 	ts := &toolset{
 		files: tool.NewReadCache(), workspace: tool.NewWorkspace(p.sys.Dirs.Work, p.sys.Dirs.Home, r.dirs...),
-		tasks: bash.NewTasks(p.sys.Now), todos: todo.NewList(),
+		tasks: bash.NewTasks(p.sys.Now), todos: todo.NewList(), denied: r.readDenied,
 	}
 	ws, files := ts.workspace, ts.files
 	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
@@ -128,7 +129,11 @@ func (ts *toolset) readFile(ctx context.Context, path string, from, limit int) (
 
 // image reads an image file as a block within the API's limits.
 func (ts *toolset) image(path string) (msg.Block, error) {
-	blocks, err := ts.readFile(context.Background(), ts.workspace.Abs(path), 0, 0)
+	path = ts.workspace.Abs(path)
+	if ts.denied(path) {
+		return msg.Block{}, errors.New("a permission rule forbids reading it")
+	}
+	blocks, err := ts.readFile(context.Background(), path, 0, 0)
 	if err != nil {
 		return msg.Block{}, err
 	}
