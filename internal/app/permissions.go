@@ -77,8 +77,9 @@ func checkPermission(o *options, args []string, asJSON bool, st Streams) error {
 		return err
 	}
 	d := r.place.sys.Dirs
+	book := r.book.Load()
 	decision := perm.Decide(req, perm.Env{
-		Rules: r.book.Load().set, Mode: perm.Mode(o.mode), Platform: platform(), Protected: []string{d.State, d.Config},
+		Rules: book.set, Mode: perm.Mode(o.mode), Platform: platform(), Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
 		Workspace: perm.Workspace{Cwd: d.Work, Roots: append([]string{d.Work}, r.dirs...), Home: d.Home},
 	})
 	if asJSON {
