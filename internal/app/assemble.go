@@ -59,7 +59,6 @@ func (r *run) engine() error {
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
-		Clean: r.place.clean,
 	}
 	if r.trace != nil {
 		cfg.Trace = r.trace
@@ -135,7 +134,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 		Input:     in,
 		Attach:    r.sources(),
 		Prompt:    promptDeps,
-		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir, Clean: r.place.redact.String}},
+		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir}},
 		Normalize: norm,
 		Model:     r.modelDeps(normalize.Retarget(norm, cfg)),
 		Tools:     r.toolStage,
@@ -165,7 +164,7 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	if o.override != "" {
 		cfg.Override = &o.override
 	}
-	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze}, nil
 }
 
 // joinPrompt puts a file's text before the inline one.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"path/filepath"
 
 	"lathe/internal/msg"
 )
@@ -34,4 +35,15 @@ func (r *run) foreign() func(msg.Message) bool {
 		}
 	}
 	return nil
+}
+
+// readable reports whether the program itself may read a file again: below the working directories, and no rule
+// forbids it.
+func (r *run) readable(path string) bool {
+	for _, root := range r.tools.workspace.Roots() {
+		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) {
+			return !r.readDenied(path)
+		}
+	}
+	return false
 }
