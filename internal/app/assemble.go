@@ -59,6 +59,7 @@ func (r *run) engine() error {
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
+		Clean: r.place.clean,
 	}
 	if r.trace != nil {
 		cfg.Trace = r.trace
@@ -78,6 +79,7 @@ func (r *run) engine() error {
 		}
 		_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
 		r.tools.todos.Restore(r.conv.state.Messages)
+		r.tools.files.Restore(r.conv.state.Messages, r.readable)
 		r.tools.files.Restore(r.conv.state.Messages, r.readable)
 	}
 	if r.o.name != "" {
@@ -134,7 +136,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 		Input:     in,
 		Attach:    r.sources(),
 		Prompt:    promptDeps,
-		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir}},
+		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir, Clean: r.place.redact.String}},
 		Normalize: norm,
 		Model:     r.modelDeps(normalize.Retarget(norm, cfg)),
 		Tools:     r.toolStage,
@@ -164,7 +166,7 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	if o.override != "" {
 		cfg.Override = &o.override
 	}
-	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze}, nil
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
 }
 
 // joinPrompt puts a file's text before the inline one.
