@@ -3,9 +3,12 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,16 +27,51 @@ var safe = []string{
 	"-c", "core.untrackedCache=false", "-c", "submodule.recurse=false",
 }
 
-// Run runs git in dir with the safe options and returns its trimmed output.
+// Run runs git in dir with the safe options and returns its trimmed output. It never fetches: a missing object is
+// an error.
 func Run(ctx context.Context, dir string, args ...string) (string, error) {
+	return run(ctx, dir, nil, args...)
+}
+
+func run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, safe...), args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EXTERNAL_DIFF=", "LC_ALL=C")
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EXTERNAL_DIFF=", "LC_ALL=C",
+		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the repository's own configuration names what a fetch runs
+	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = 100 * time.Millisecond
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	err := cmd.Run()
 	return strings.TrimRight(out.String(), "\n"), err
+}
+
+// withoutFilters is an environment in which the filters that the repository's own configuration names are empty: git
+// status would run them on every file that looks changed. Those of the user's configuration stay.
+func withoutFilters(ctx context.Context, dir string) ([]string, error) {
+	out, err := Run(ctx, dir, "config", "--show-scope", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|process)$`)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil, nil // there are none
+	}
+	if err != nil {
+		return nil, err
+	}
+	var env []string
+	n, _ := strconv.Atoi(os.Getenv("GIT_CONFIG_COUNT"))
+	set := func(key, value string) { // not -c: a name may hold an equals sign
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
+		n++
+	}
+	fields := strings.Split(out, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		scope, key := fields[i], fields[i+1]
+		if scope == "local" || scope == "worktree" {
+			set(key, "")
+			set(key[:strings.LastIndexByte(key, '.')]+".required", "false")
+		}
+	}
+	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n)), nil
 }
 
 // Root is the top of the work tree that holds dir, or "" outside a repository. It runs nothing.
@@ -96,7 +134,11 @@ func Take(ctx context.Context, root string, limit time.Duration) *Snapshot {
 	wg.Add(1)
 	go func() {
 		defer wg.Done()
-		s.Status, statusErr = Run(ctx, root, "status", "--short", "--untracked-files=normal", "--ignore-submodules=all")
+		var env []string
+		if env, statusErr = withoutFilters(ctx, root); statusErr != nil {
+			return
+		}
+		s.Status, statusErr = run(ctx, root, env, "status", "--short", "--untracked-files=normal", "--ignore-submodules=all")
 	}()
 	ask(&s.Log, "log", "-5", "--oneline", "--no-decorate", "--no-color")
 	ask(&s.User, "config", "user.name")
