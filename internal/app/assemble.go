@@ -80,7 +80,6 @@ func (r *run) engine() error {
 		_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
 		r.tools.todos.Restore(r.conv.state.Messages)
 		r.tools.files.Restore(r.conv.state.Messages, r.readable)
-		r.tools.files.Restore(r.conv.state.Messages, r.readable)
 	}
 	if r.o.name != "" {
 		return r.conv.log.Keep("title", r.o.name)
