@@ -112,6 +112,8 @@ type PathRule struct {
 	Base string
 	// Whole says that Base itself and everything below it match.
 	Whole bool
+	// Name is the literal name that matches at any depth below Base; "" where the rule is of another form.
+	Name string
 
 	pattern pathPattern
 }
@@ -137,6 +139,9 @@ func (s *Ruleset) PathRules(effect Verdict, write bool) []PathRule {
 		out = append(out, PathRule{Rule: r.rule, Base: r.base, pattern: r.pathPattern})
 		p := &out[len(out)-1]
 		if r.deep {
+			if len(r.segs) == 1 && !r.segs[0].pattern && !r.segs[0].any {
+				p.Name = r.segs[0].text
+			}
 			continue
 		}
 		segs := r.segs

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -22,6 +23,8 @@ const probeLimit = 15 * time.Second
 
 // findBackend tries bubblewrap, then Landlock alone.
 func (s *Sandbox) findBackend() Status {
+	// What was open when this program started would reach into the sandbox, past every path.
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	st := Status{Landlock: landlockABI()}
 	if _, err := filter(filterOptions{}); err != nil {
 		st.Missing = err.Error()
@@ -199,9 +202,12 @@ func (r *Run) wrap(spec *proc.Spec, in Input) error {
 // viewOrder is for inside bubblewrap, whose view does most: Landlock only repeats where may be written.
 func (r *Run) viewOrder() helperSpec {
 	order := helperSpec{Unix: r.policy.Network.UnixSockets, Internet: true, Listen: true}
-	if r.status.Landlock > 0 && !r.policy.Unlimited {
-		order.Landlock = r.status.Landlock
-		order.Write = append([]string{"/tmp", "/var/tmp", "/dev", "/proc"}, r.policy.Write...)
+	if r.policy.Unlimited {
+		return order
+	}
+	order.Mounts = append([]string{"/tmp", "/var/tmp", "/dev", "/proc"}, r.policy.Write...)
+	if r.status.Landlock > 0 {
+		order.Landlock, order.Write = r.status.Landlock, order.Mounts
 	}
 	return order
 }

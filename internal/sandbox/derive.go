@@ -197,6 +197,12 @@ func (d *deriver) finish() Policy {
 		*list = slices.DeleteFunc(*list, below)
 		slices.Sort(*list)
 	}
+	for _, list := range [][]string{p.Keep, p.Absent, p.Hide, p.Restore} {
+		for _, path := range list {
+			p.pin(path)
+		}
+	}
+	slices.Sort(p.Pinned)
 	// What is kept is so with all that is below it, but for work trees of the agent's own.
 	p.Write = slices.DeleteFunc(p.Write, func(w string) bool {
 		return !slices.Contains(d.roots, w) && w != d.in.Temp && w != d.in.Cache && withinAny(w, p.Keep) && d.env.ProtectedPath(w) != ""

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -32,6 +34,7 @@ type helperSpec struct {
 	Unix        bool     // Unix sockets may be opened
 	Internet    bool     // the network is one of its own
 	Listen      bool     // hand over a listener for the proxy
+	Mounts      []string // mounts that may be written, with those below; nil: there is no view of our own
 	Supervise   bool     // no namespace ends what the command leaves behind: stay and do it
 }
 
@@ -73,6 +76,11 @@ func confine(args []string) error {
 		}
 	}
 	_ = channel.Close()
+	if spec.Mounts != nil {
+		if err := checkMounts(spec.Mounts); err != nil {
+			return err
+		}
+	}
 	if err := dropPrivileges(); err != nil {
 		return fmt.Errorf("give up privileges: %w", err)
 	}
@@ -91,7 +99,43 @@ func confine(args []string) error {
 	if args[0] == probeArg {
 		return exitStatus(0)
 	}
+	_ = unix.CloseRange(helperFd, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // whatever else was open here
 	return fmt.Errorf("start %s: %w", args[0], unix.Exec(args[0], args, os.Environ()))
+}
+
+// checkMounts makes sure that nothing can be written but what was meant: a command that runs beside could have put
+// a link in the place of a directory while it was being mounted.
+func checkMounts(allowed []string) error {
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return fmt.Errorf("look at the mounts: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line) // id parent device root mountpoint options …
+		if len(fields) < 6 || slices.Contains(strings.Split(fields[5], ","), "ro") {
+			continue
+		}
+		if path := unescapeMount(fields[4]); !withinAny(path, allowed) {
+			return fmt.Errorf("%s can be written and should not be", path)
+		}
+	}
+	return nil
+}
+
+// unescapeMount reads a path of mountinfo, where blanks and the like are octal.
+func unescapeMount(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 3
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // dropPrivileges gives up what root has over others, for good, and what programs would gain when started.

@@ -40,6 +40,9 @@ func (m *matcher) run() error {
 			m.whole(r)
 			continue
 		}
+		if r.Name != "" && r.kind == kept && !exists(filepath.Join(r.Base, r.Name)) {
+			m.d.absent(filepath.Join(r.Base, r.Name)) // further down, a new one cannot be told beforehand
+		}
 		for _, dir := range m.starts(r) {
 			starts[dir] = append(starts[dir], r)
 		}

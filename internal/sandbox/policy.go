@@ -17,7 +17,7 @@ type Policy struct {
 	Keep []string
 	// Absent are names below Write that do not exist and must not come to be.
 	Absent []string
-	// Pinned are directories below Write that must not be moved away, since something in them is kept.
+	// Pinned are directories below Write that must not be moved away, since something in them is kept or hidden.
 	Pinned []string
 	// Hide are paths that cannot be read, nor changed.
 	Hide []string
@@ -75,6 +75,14 @@ func (p *Policy) Writable(path string) bool { return p.Unlimited || p.at(path) =
 
 // Readable says whether a command may read a path (absolute, without links).
 func (p *Policy) Readable(path string) bool { return p.Unlimited || p.at(path) != hidden }
+
+// pin notes the folders between a path and the writable directory that it is in: moved away, they would take the
+// path along, to where no rule knows it.
+func (p *Policy) pin(path string) {
+	for dir := filepath.Dir(path); !slices.Contains(p.Write, dir) && withinAny(dir, p.Write); dir = filepath.Dir(dir) {
+		p.Pinned = appendNew(p.Pinned, dir)
+	}
+}
 
 // within says whether path is dir or below it.
 func within(path, dir string) bool {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,10 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == HelperName {
 		os.Exit(Helper(os.Args[2:], os.Stderr))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "attack" {
+		attack(os.Args[2:])
+		return
 	}
 	os.Exit(m.Run())
 }
@@ -38,10 +43,7 @@ type rig struct {
 
 func newRig(t testing.TB, change ...func(*rig)) *rig {
 	t.Helper()
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := testDir(t)
 	r := &rig{
 		t: t, home: filepath.Join(base, "home"), outside: filepath.Join(base, "outside"), procs: &proc.Group{},
 		settings: Settings{Mode: On, AutoAllow: true, Escape: true},
@@ -69,6 +71,36 @@ func newRig(t testing.TB, change ...func(*rig)) *rig {
 		r.sandbox.Close()
 	})
 	return r
+}
+
+// testDir is a directory that is not below /tmp, of which the sandbox has one of its own.
+func testDir(t testing.TB) string {
+	t.Helper()
+	parent, err := os.UserCacheDir()
+	if err == nil {
+		err = os.MkdirAll(parent, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp(parent, "lathe-test-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// attacker is the path of the test binary inside the sandbox.
+func (r *rig) attacker() string {
+	if r.sandbox.Probe().Backend == "bubblewrap" {
+		return helperPath + " attack "
+	}
+	exe, _ := os.Executable()
+	return exe + " attack "
 }
 
 func (r *rig) open() {
@@ -200,3 +232,5 @@ func needLandlock(t testing.TB) Status {
 	}
 	return Status{Backend: "landlock", Landlock: st.Landlock}
 }
+
+const sigZero = syscall.Signal(0)

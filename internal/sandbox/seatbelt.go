@@ -2,14 +2,13 @@ package sandbox
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
 
 // seatbeltProfile is the policy as text for sandbox-exec on macOS: the last rule that matches counts. Rules are by
-// name, so names that do not exist yet are covered without placeholders; so that a folder with such a name in it
-// cannot be moved away, its own name is protected from being moved too. proxyPort is the only port that can be
+// name, so names that do not exist yet are covered without placeholders; folders with such a name
+// in them are pinned, so that they cannot be moved away. proxyPort is the only port that can be
 // reached; 0 is none.
 func seatbeltProfile(p *Policy, proxyPort int) string {
 	var b strings.Builder
@@ -50,22 +49,8 @@ func seatbeltProfile(p *Policy, proxyPort int) string {
 	for _, path := range p.Restore {
 		line("(deny file-write* (literal %s))", strconv.Quote(path))
 	}
-	for _, dir := range parents(p) {
+	for _, dir := range p.Pinned {
 		line("(deny file-write-unlink (literal %s))", strconv.Quote(dir))
 	}
 	return b.String()
-}
-
-// parents are the folders between a writable directory and what is kept in it: moved away, they would take the
-// protection of the name along.
-func parents(p *Policy) []string {
-	var out []string
-	for _, list := range [][]string{p.Keep, p.Absent, p.Hide} {
-		for _, path := range list {
-			for dir := filepath.Dir(path); p.Writable(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-				out = appendNew(out, dir)
-			}
-		}
-	}
-	return out
 }
