@@ -109,10 +109,11 @@ func (c *Conn) loop() {
 		return
 	}
 	for {
-		if p, ok := c.next(); ok {
-			for env, err := range c.s.Submit(c.ctx, p) {
+		if p, ctx, cancel := c.next(); cancel != nil {
+			for env, err := range c.s.Submit(ctx, p) {
 				c.publish(item{env, err})
 			}
+			cancel(nil)
 			continue
 		}
 		c.mu.Lock()
@@ -129,15 +130,19 @@ func (c *Conn) loop() {
 	}
 }
 
-func (c *Conn) next() (event.Prompt, bool) {
+// next takes the oldest prompt, with the context of its turn, which an interrupt ends from here on: between the queue
+// and the turn's start there is no moment at which one would be lost. cancel is nil when there is no prompt.
+func (c *Conn) next() (p event.Prompt, ctx context.Context, cancel context.CancelCauseFunc) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	if len(c.s.queue) == 0 || c.ctx.Err() != nil {
-		return event.Prompt{}, false
+		return p, nil, nil
 	}
-	p := c.s.queue[0]
+	p = c.s.queue[0]
 	c.s.queue = c.s.queue[1:]
-	return p, true
+	ctx, cancel = context.WithCancelCause(c.ctx)
+	c.s.cancel = cancel
+	return p, ctx, cancel
 }
 
 // publish hands an item to every subscriber and waits for each.
