@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -64,8 +65,15 @@ func New(r io.Reader, name string, o Options) (*Player, error) {
 	return p, nil
 }
 
-// Model is the model that was recorded, empty when the recording does not say.
-func (p *Player) Model() string { return p.rec.Model }
+// Model is the model that was recorded: what the header names, else the first request. Empty when neither says.
+func (p *Player) Model() string {
+	if p.rec.Model != "" || len(p.rec.calls) == 0 {
+		return p.rec.Model
+	}
+	var req struct{ Model string }
+	_ = json.Unmarshal(p.rec.calls[0].Request, &req)
+	return req.Model
+}
 
 // Left is the number of recorded calls that were not asked for yet.
 func (p *Player) Left() int {

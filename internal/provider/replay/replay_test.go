@@ -77,7 +77,7 @@ func TestRecordAndPlay(t *testing.T) {
 		delta("input_json_delta", "partial_json", `{"path":"/ho`), delta("input_json_delta", "partial_json", `me/me/pro`),
 		delta("input_json_delta", "partial_json", `j/a.go","n":1}`), `{"type":"content_block_stop","index":0}`, stop,
 	}
-	rec, err := Create(file, canned{events: answer}, RecordOptions{Model: "m", Vars: map[string]string{"DIR": "/home/me/proj", "HOME": "/home/me", "NONE": "", "ROOT": "/"}})
+	rec, err := Create(file, canned{events: answer}, RecordOptions{Vars: map[string]string{"DIR": "/home/me/proj", "HOME": "/home/me", "NONE": "", "ROOT": "/"}})
 	if err != nil {
 		t.Fatal(err)
 	}
