@@ -29,7 +29,7 @@ func configCommand(args []string, st Streams) error {
 		return err
 	}
 	for _, problem := range p.settings.Problems {
-		fmt.Fprintf(st.Err, "lathe: %s\n", problem)
+		fmt.Fprintf(st.Err, "lathe: %s\n", event.Inert(problem))
 	}
 	found := false
 	for _, v := range p.settings.Effective() {

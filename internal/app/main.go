@@ -41,6 +41,9 @@ func Main(args []string, st Streams) int {
 	}
 	if len(args) > 0 {
 		if run, ok := subcommands()[args[0]]; ok {
+			if args[0] != "demo" { // it has a front end of its own
+				st.Out = inertOut(st.Out)
+			}
 			return report(st, run(args[1:], st))
 		}
 	}
@@ -61,6 +64,22 @@ func Main(args []string, st Streams) int {
 	return runPrompt(o, st)
 }
 
+// inertOut makes what a command prints inert where that is a terminal: rules, settings and paths come from files that
+// others wrote.
+func inertOut(w io.Writer) io.Writer {
+	if isTerminal(w) {
+		return inertWriter{w}
+	}
+	return w
+}
+
+type inertWriter struct{ w io.Writer }
+
+func (i inertWriter) Write(p []byte) (int, error) {
+	_, err := io.WriteString(i.w, event.Inert(string(p)))
+	return len(p), err
+}
+
 // report prints an error and turns it into an exit code.
 func report(st Streams, err error) int {
 	var code exitCode
@@ -70,7 +89,7 @@ func report(st Streams, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintf(st.Err, "Error: %s\n", err)
+	fmt.Fprintf(st.Err, "Error: %s\n", event.Inert(err.Error()))
 	return exitFailed
 }
 

@@ -163,7 +163,7 @@ func listPermissions(o *options, asJSON bool, st Streams) error {
 		return err
 	}
 	for _, n := range r.place.notes {
-		fmt.Fprintf(st.Err, "lathe: %s\n", n)
+		fmt.Fprintf(st.Err, "lathe: %s\n", event.Inert(n))
 	}
 	if !asJSON {
 		fmt.Fprintf(st.Out, "mode %s\n", o.mode)

@@ -119,7 +119,7 @@ func (r *run) prompt() (string, error) {
 	return promptText(r.o.prompt, r.st.In, r.warn)
 }
 
-func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", text) }
+func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", event.Inert(text)) }
 
 // headless runs the prompt and returns the exit code.
 func (r *run) headless(p event.Prompt) int {
@@ -132,6 +132,7 @@ func (r *run) headless(p event.Prompt) int {
 	opts := headless.Options{
 		Format: headless.Format(r.o.outputFormat), Verbose: r.o.verbose || !r.o.print && r.o.outputFormat == "text",
 		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, NewID: r.place.sys.NewID,
+		Terminal: isTerminal(r.st.Out),
 	}
 	debug, err := r.openDebug()
 	if err != nil {
@@ -147,7 +148,7 @@ func (r *run) headless(p event.Prompt) int {
 	case interrupted() && (errors.Is(err, headless.ErrNoResult) || errors.Is(err, engine.ErrClosed)):
 		r.warn("interrupted before anything was done")
 	default:
-		fmt.Fprintf(r.st.Err, "Error: %s\n", err)
+		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Inert(err.Error()))
 	}
 	if r.o.outputFormat == "text" && r.o.verbose || r.o.stages {
 		r.grey(r.summary())
@@ -188,7 +189,7 @@ func (r *run) grey(lines []string) {
 		on, off = "\x1b[2m", "\x1b[0m"
 	}
 	for _, l := range lines {
-		fmt.Fprintf(r.st.Err, "%s%s%s\n", on, l, off)
+		fmt.Fprintf(r.st.Err, "%s%s%s\n", on, event.InertLine(l), off)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe/internal/event"
+	"lathe/internal/msg"
 )
 
 // Debug writes one line for each event. Filter names events ("retry,tool"): only those whose name contains one of
@@ -28,10 +29,7 @@ func (d *Debug) event(env event.Envelope) {
 	if !d.wants(name) {
 		return
 	}
-	body, err := json.Marshal(env.Event)
-	if err != nil {
-		body = []byte(err.Error())
-	}
+	body := content(env.Event)
 	if d.Clean != nil {
 		body = d.Clean(body)
 	}
@@ -39,7 +37,20 @@ func (d *Debug) event(env event.Envelope) {
 	if len(text) > maxDebug {
 		text = strings.ToValidUTF8(text[:maxDebug], "") + "…"
 	}
-	fmt.Fprintf(d.Out, "%s %d %s %s\n", env.Time.UTC().Format("15:04:05.000"), env.Seq, name, text)
+	fmt.Fprintf(d.Out, "%s %d %s %s\n", env.Time.UTC().Format("15:04:05.000"), env.Seq, name, event.InertJSON(text))
+}
+
+// content is what is shown of an event. Of the pieces of an answer only the size: a secret could lie across two of
+// them, where nobody would find it, and the whole comes as a message.
+func content(e event.Event) []byte {
+	if s, ok := e.(event.Stream); ok {
+		return fmt.Appendf(nil, `{"Bytes":%d,"Think":%v}`, len(s.Raw), s.Think)
+	}
+	body, err := json.Marshal(e)
+	if err != nil {
+		return msg.AppendString(nil, err.Error())
+	}
+	return body
 }
 
 func (d *Debug) wants(name string) bool {

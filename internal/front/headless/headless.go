@@ -29,8 +29,11 @@ type Options struct {
 	Replay  bool
 	Stages  bool // tell of each stage
 	Hooks   bool // tell of each hook (stream-json)
-	NewID   func() string
-	Debug   *Debug // nil: none
+	// Terminal says that standard output is one: what is written there is made inert. Elsewhere the answer's bytes pass
+	// as they are, since scripts want them. Standard error is read by people, so it is inert always.
+	Terminal bool
+	NewID    func() string
+	Debug    *Debug // nil: none
 }
 
 // ErrOutput is wrapped by the error of a write to standard output.
@@ -74,19 +77,11 @@ func (w *writer) event(env event.Envelope) error {
 	done, last := env.Event.(event.TurnDone)
 	switch w.o.Format {
 	case StreamJSON:
-		for _, line := range w.enc.Lines(env) {
-			if _, err := w.out.Write(append(line, '\n')); err != nil {
-				return err
-			}
-		}
+		return w.lines(env)
 	case JSON:
 		w.aside(env)
 		if last {
-			for _, line := range w.enc.Lines(env) {
-				if _, err := w.out.Write(append(line, '\n')); err != nil {
-					return err
-				}
-			}
+			return w.lines(env)
 		}
 	default:
 		w.aside(env)
@@ -97,6 +92,24 @@ func (w *writer) event(env event.Envelope) error {
 	return nil
 }
 
+// lines writes the protocol lines of an event.
+func (w *writer) lines(env event.Envelope) error {
+	for _, line := range w.enc.Lines(env) {
+		if w.o.Terminal {
+			line = []byte(event.InertJSON(string(line)))
+		}
+		if _, err := w.out.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// say writes to standard error.
+func (w *writer) say(format string, args ...any) {
+	_, _ = io.WriteString(w.errOut, event.Inert(fmt.Sprintf(format, args...)))
+}
+
 // result prints the final text; a failure's text is the result too, and is repeated on standard error.
 func (w *writer) result(r event.Result) error {
 	text := r.Text
@@ -104,10 +117,13 @@ func (w *writer) result(r event.Result) error {
 		text = strings.Join(r.Errors, "\n")
 	}
 	if r.IsError {
-		fmt.Fprintf(w.errOut, "lathe: %s\n", text)
+		w.say("lathe: %s\n", text)
 	}
 	if text == "" {
 		return nil
+	}
+	if w.o.Terminal {
+		text = event.Inert(text)
 	}
 	_, err := io.WriteString(w.out, strings.TrimRight(text, "\n")+"\n")
 	return err
@@ -117,18 +133,18 @@ func (w *writer) result(r event.Result) error {
 func (w *writer) aside(env event.Envelope) {
 	switch e := env.Event.(type) {
 	case event.Retry:
-		fmt.Fprintf(w.errOut, "lathe: %s\n", e.Text)
+		w.say("lathe: %s\n", e.Text)
 	case event.Notice:
-		fmt.Fprintf(w.errOut, "lathe: %s: %s\n", e.Level, e.Text)
+		w.say("lathe: %s: %s\n", e.Level, e.Text)
 	case event.ModelChanged:
-		fmt.Fprintf(w.errOut, "lathe: %s\n", e.Reason)
+		w.say("lathe: %s\n", e.Reason)
 	case event.Denied:
-		fmt.Fprintf(w.errOut, "lathe: denied %s: %s\n", e.Name, e.Decision.Reason)
+		w.say("lathe: denied %s: %s\n", e.Name, e.Decision.Reason)
 	case event.Discarded:
-		fmt.Fprintf(w.errOut, "lathe: %s\n", e.Reason)
+		w.say("lathe: %s\n", e.Reason)
 	case event.StageDone:
 		if w.o.Stages {
-			fmt.Fprintf(w.errOut, "  [%d] %-9s %8s  %s\n", e.Step, e.Stage, e.Dur.Round(10*time.Microsecond), strings.Join(e.Notes, "; "))
+			w.say("  [%d] %-9s %8s  %s\n", e.Step, e.Stage, e.Dur.Round(10*time.Microsecond), strings.Join(e.Notes, "; "))
 		}
 	default:
 		if w.o.Verbose {
@@ -140,18 +156,18 @@ func (w *writer) aside(env event.Envelope) {
 func (w *writer) verbose(env event.Envelope) {
 	switch e := env.Event.(type) {
 	case event.Requesting:
-		fmt.Fprintf(w.errOut, "  → %s, about %d tokens\n", e.Model, e.Tokens)
+		w.say("  → %s, about %d tokens\n", e.Model, e.Tokens)
 	case event.ToolStarted:
-		fmt.Fprintf(w.errOut, "  · %s\n", e.Summary)
+		w.say("  · %s\n", event.InertLine(e.Summary))
 	case event.ToolDone:
 		state := "done"
 		if e.IsError {
 			state = "failed"
 		}
-		fmt.Fprintf(w.errOut, "    %s in %s (%s)\n", state, e.Dur.Round(time.Millisecond), e.Decision.Reason)
+		w.say("    %s in %s (%s)\n", state, e.Dur.Round(time.Millisecond), e.Decision.Reason)
 	case event.Message:
 		if text := e.Msg.Text(); e.Msg.Kind == "assistant" && text != "" {
-			fmt.Fprintf(w.errOut, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+			w.say("  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
 		}
 	}
 }
