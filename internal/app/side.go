@@ -29,9 +29,10 @@ func (r *run) smallModel() string {
 	return r.prices.Resolve("haiku")
 }
 
-// pageAsker is how WebFetch asks about a page; a recording has no answer to it, so the page itself is the result.
+// pageAsker is how WebFetch asks about a page. A recording has the answers to its side questions in their places; the
+// demo's has none, so there the page itself is the result.
 func (r *run) pageAsker() func(ctx context.Context, question, page string) (string, error) {
-	if r.o.replay != "" || r.o.recording != nil {
+	if r.o.recording != nil {
 		return nil
 	}
 	return r.askPage
