@@ -228,7 +228,7 @@ func (r *run) sources() []attach.Source {
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.taskSource(),
 		attach.Budget(r.o.maxBudget, func() float64 { return r.ledger.Totals().Cost }),
-		attach.Queued(r.session.Waiting, r.session.TakeQueued),
+		attach.Queued(r.joinsTurn, r.session.TakeQueued),
 	)
 }
 
@@ -264,23 +264,22 @@ func (r *run) taskSource() attach.Source {
 	fresh := func() []attach.Item {
 		var out []attach.Item
 		for _, t := range r.tools.tasks.Snapshot() {
-			if t.Ended.IsZero() || told[t.ID] {
+			key := t.ID + " ended"
+			if t.Ended.IsZero() || told[key] {
 				continue
 			}
 			text := fmt.Sprintf("Background command %s ended (%s, exit code %d): %s", t.ID, t.State, t.ExitCode, oneLine(t.Command, 200))
 			if t.OutputFile != "" {
 				text += "\nOutput: " + t.OutputFile
 			}
-			out = append(out, attach.Item{Key: t.ID + " ended", Text: text})
+			out = append(out, attach.Item{Key: key, Text: text})
 		}
 		return out
 	}
 	return attach.Tasks(func() bool { return len(fresh()) > 0 }, func() []attach.Item {
 		items := fresh()
-		for _, t := range r.tools.tasks.Snapshot() {
-			if !t.Ended.IsZero() {
-				told[t.ID] = true
-			}
+		for _, i := range items {
+			told[i.Key] = true
 		}
 		return items
 	})

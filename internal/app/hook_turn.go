@@ -124,6 +124,12 @@ func (h *hooks) submit(ctx context.Context, t *turn.Turn) turn.Hooked {
 	return out
 }
 
+// joinsTurn reports whether prompts wait that may enter the running turn. Where hooks see every prompt, each becomes
+// a turn of its own instead, since what a hook takes its time for may not hold up the context of a step.
+func (r *run) joinsTurn() bool {
+	return r.session.Waiting() && (r.hooks == nil || !r.hooks.bus.Has(hook.UserPromptSubmit, ""))
+}
+
 // stopping runs the hooks of an answer that would end the turn.
 func (h *hooks) stopping(ctx context.Context, t *turn.Turn, again bool) turn.Hooked {
 	ctx, cancel := context.WithCancel(ctx) // of the last stages: it outlives an interrupt, hooks do not
