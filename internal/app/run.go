@@ -204,10 +204,15 @@ func isTerminal(w io.Writer) bool {
 
 // signals interrupts the turn at the first SIGINT and ends the program at the second. SIGTERM and SIGHUP kill
 // every child and end at once: the turn stays unfinished in the transcript, which is valid at every moment.
-// SIGPIPE is caught so that a closed pipe is an error of a write, and not the end of us.
+// SIGPIPE is caught so that a closed pipe is an error of a write, and not the end of us. A SIGHUP that whoever
+// started us ignores (nohup) stays ignored.
 func (r *run) signals(conn event.Conn) (interrupted func() bool, stop func()) {
 	ch := make(chan os.Signal, 4)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	caught := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE}
+	if !signal.Ignored(syscall.SIGHUP) {
+		caught = append(caught, syscall.SIGHUP)
+	}
+	signal.Notify(ch, caught...)
 	done := make(chan struct{})
 	var mu sync.Mutex
 	seen := false
