@@ -35,6 +35,7 @@ var within = map[string][]string{
 	"price":  {"msg"},
 	"sys":    {"msg"},
 	"search": {"file"},
+	"git":    {"proc"},
 	"tool":   {},
 
 	// Mechanisms that several providers share: reading events, and the Messages API's format.

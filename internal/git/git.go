@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"lathe/internal/proc"
 )
 
 // Limits of the snapshot.
@@ -36,7 +38,7 @@ func Run(ctx context.Context, dir string, args ...string) (string, error) {
 func run(ctx context.Context, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, safe...), args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_EXTERNAL_DIFF=", "LC_ALL=C",
+	cmd.Env = proc.Env(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_EXTERNAL_DIFF=", "LC_ALL=C",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the repository's own configuration names what a fetch runs
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = 100 * time.Millisecond

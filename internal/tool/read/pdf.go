@@ -16,6 +16,7 @@ import (
 
 	"lathe/internal/file"
 	"lathe/internal/msg"
+	"lathe/internal/proc"
 	"lathe/internal/tool"
 )
 
@@ -95,10 +96,19 @@ func (t *Tool) pages(ctx context.Context, f *file.File, abs string, list []int) 
 	if look == nil {
 		look = exec.LookPath
 	}
+	dir, err := os.MkdirTemp("", "lathe-pdf-")
+	if err != nil {
+		return tool.Result{}, fmt.Errorf("make a directory for PDF pages: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "doc.pdf") // a copy: by its name the program could find another file by then
+	if err := os.WriteFile(path, f.Data, 0o600); err != nil {
+		return tool.Result{}, fmt.Errorf("copy %s: %w", abs, err)
+	}
 	res := tool.Result{Output: Output{"parts", PartsFile{FilePath: abs, OriginalSize: int64(len(f.Data)), Count: len(list)}}}
 	if prog, err := look("pdftoppm"); err == nil {
 		for _, p := range list {
-			block, err := pageImage(ctx, prog, f.Path, p)
+			block, err := pageImage(ctx, prog, path, p)
 			if err != nil {
 				return tool.Result{}, err
 			}
@@ -112,7 +122,7 @@ func (t *Tool) pages(ctx context.Context, f *file.File, abs string, list []int) 
 	}
 	room := maxBytes
 	for _, p := range list {
-		text, err := run(ctx, prog, "-f", strconv.Itoa(p), "-l", strconv.Itoa(p), "-layout", f.Path, "-")
+		text, err := run(ctx, prog, "-f", strconv.Itoa(p), "-l", strconv.Itoa(p), "-layout", path, "-")
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -127,12 +137,7 @@ func (t *Tool) pages(ctx context.Context, f *file.File, abs string, list []int) 
 }
 
 func pageImage(ctx context.Context, prog, path string, page int) (msg.Block, error) {
-	dir, err := os.MkdirTemp("", "lathe-pdf-")
-	if err != nil {
-		return msg.Block{}, fmt.Errorf("make a directory for PDF pages: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "page")
+	out := filepath.Join(filepath.Dir(path), "page")
 	n := strconv.Itoa(page)
 	if _, err := run(ctx, prog, "-f", n, "-l", n, "-r", "100", "-jpeg", "-singlefile", path, out); err != nil {
 		return msg.Block{}, err
@@ -150,6 +155,7 @@ func pageImage(ctx context.Context, prog, path string, page int) (msg.Block, err
 
 func run(ctx context.Context, prog string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, prog, args...)
+	cmd.Env = proc.Env(os.Environ())
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
