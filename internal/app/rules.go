@@ -85,7 +85,7 @@ func (r *run) refresh() {
 			return // the file was just named; the rules that it had stay in force until it can be read again
 		}
 	}
-	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.sys.Dirs.Work) != r.place.approved {
+	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey) != r.place.approved {
 		s.TrustProject(false)
 		r.warn("what this project's files grant changed while the session runs; their grants no longer count (lathe trust approves them for the next)")
 	}

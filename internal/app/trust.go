@@ -12,7 +12,7 @@ import (
 // it: a change asks again.
 func (p *place) judgeTrust(o *options) {
 	grants := p.settings.Grants(p.sys.Dirs.Work)
-	p.grants, p.approved = grants, config.GrantsHash(grants, p.sys.Dirs.Work)
+	p.grants, p.approved = grants, config.GrantsHash(grants, p.trustKey)
 	if o.trust {
 		p.trusted = true
 		return

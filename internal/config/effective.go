@@ -22,13 +22,14 @@ type Value struct {
 // power are the keys that count only from trusted files: they run things, name endpoints or models, or grant.
 var power = map[string]bool{
 	"env": true, "apiKeyHelper": true, "model": true, "fallbackModel": true, "hooks": true,
+	"allowedHttpHookUrls": true, "httpHookAllowedEnvVars": true, "disableAllHooks": true,
 	"permissions.allow": true, "permissions.additionalDirectories": true, "permissions.defaultMode": true,
 }
 
 // joined are the lists whose values of all files count together.
 var joined = map[string]bool{
 	"permissions.allow": true, "permissions.ask": true, "permissions.deny": true, "permissions.additionalDirectories": true,
-	"claudeMdExcludes": true, "allowedHttpHookUrls": true,
+	"claudeMdExcludes": true, "allowedHttpHookUrls": true, "httpHookAllowedEnvVars": true,
 }
 
 // Effective lists every value of every file with where it stands and whether it counts, sorted by key, the one

@@ -185,6 +185,9 @@ func TestGrantsHash(t *testing.T) {
 		"another value": `{"permissions":{"allow":["A"]},"env":{"X":"2"},"hooks":{"Stop":[]}}`,
 		"another hook":  `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[{"hooks":[{"type":"command","command":"evil"}]}]}}`,
 		"a helper":      `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[]},"apiKeyHelper":"x"}`,
+		"a variable":    `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[]},"httpHookAllowedEnvVars":["SECRET"]}`,
+		"an address":    `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[]},"allowedHttpHookUrls":["*"]}`,
+		"no hooks":      `{"permissions":{"allow":["A"]},"env":{"X":"1"},"hooks":{"Stop":[]},"disableAllHooks":true}`,
 		"a mode":        `{"permissions":{"allow":["A"],"defaultMode":"acceptEdits"},"env":{"X":"1"},"hooks":{"Stop":[]}}`,
 	} {
 		if hash(text) == base {

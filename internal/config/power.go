@@ -20,9 +20,11 @@ type Grant struct {
 	Line int
 }
 
-// powerKeys are the top-level keys whose values name programs, endpoints or models.
+// powerKeys are the top-level keys whose values name programs, endpoints or models, say what of the environment leaves
+// the machine, or switch off what the user has set up.
 var powerKeys = []string{
-	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "hooks", "model",
+	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "model",
+	"hooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "disableAllHooks",
 	"fallbackModel", "modelOverrides", "statusLine", "subagentStatusLine", "fileSuggestion", "sandbox", "enabledPlugins",
 	"extraKnownMarketplaces", "enableAllProjectMcpServers", "enabledMcpjsonServers",
 	"redactPatterns",
@@ -94,11 +96,12 @@ func compact(raw json.RawMessage) string {
 	return string(b)
 }
 
-// GrantsHash is the hash that trust is bound to: the same grants in the same files, however they are laid out.
-func GrantsHash(grants []Grant, work string) string {
+// GrantsHash is the hash that trust is bound to: the same grants in the same files, however they are laid out. top is
+// the directory that is trusted; where below it a session starts makes no difference.
+func GrantsHash(grants []Grant, top string) string {
 	h := sha256.New()
 	for _, g := range grants {
-		file, err := filepath.Rel(work, g.File)
+		file, err := filepath.Rel(top, g.File)
 		if err != nil {
 			file = g.File
 		}
