@@ -181,7 +181,7 @@ func retryCases() []faultCase {
 		{name: "413", script: times(-1, status(413, "too large")), calls: 1, code: 1, out: []string{"too large"}, err: []string{"remove images"}},
 		{
 			name: "prompt too long", script: times(-1, status(400, "prompt is too long: 210000 tokens > 200000 maximum")), calls: 1, code: 1,
-			out: []string{"Prompt is too long"}, err: []string{"/compact"},
+			out: []string{"Prompt is too long"}, err: []string{"Start a new session"},
 		},
 		{
 			name: "no room for the answer", script: times(1, status(400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again"), ok),

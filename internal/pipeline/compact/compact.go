@@ -61,6 +61,6 @@ func (c Config) fits(t *turn.Turn, s Settings) error {
 		return nil
 	}
 	text := fmt.Sprintf("Context full: the conversation has about %d tokens and the window of %s holds %d. Nothing was sent and nothing is lost: "+
-		"use /compact or start anew with /clear, resume with a model that has a larger window, or attach less.", n, t.Model, s.Window)
+		"start a new session, resume with a model that has a larger window, or attach less.", n, t.Model, s.Window)
 	return &turn.Stop{Subtype: event.ErrDuring, Terminal: "blocking_limit", Errors: []string{text}}
 }

@@ -119,11 +119,11 @@ func (p *pass) explain(e *provider.Error) string {
 	case provider.Malformed:
 		return said + ". The server's answer was empty or malformed: check ANTHROPIC_BASE_URL and what stands between."
 	case provider.TooLong:
-		return "Prompt is too long (" + said + "). Use /compact or /clear, or start a new session."
+		return "Prompt is too long (" + said + "). Start a new session, or resume this one with a model that has a larger window."
 	case provider.TooLarge:
-		return said + ". The request is too large: remove images or documents, or use /compact."
+		return said + ". The request is too large: remove images or documents, or start a new session."
 	case provider.Thinking400:
-		return said + ". Use /compact, which drops the earlier thinking."
+		return said + ". Start a new session to go on."
 	case provider.Replay:
 		return "Replay: " + e.Error()
 	}
@@ -151,5 +151,5 @@ func refusal(a *attempt) string {
 	if d.Explanation != "" {
 		text += ": " + d.Explanation
 	}
-	return strings.TrimRight(text, ".") + ". Its partial answer was taken back. Word the prompt in another way or choose another model; earlier messages may be the cause too, /clear starts anew."
+	return strings.TrimRight(text, ".") + ". Its partial answer was taken back. Word the prompt in another way or choose another model; earlier messages may be the cause too, which a new session does not have."
 }

@@ -228,7 +228,7 @@ func TestRetryTable(t *testing.T) {
 			name:  "prompt too long, nothing to reduce",
 			steps: []step1{fails(provider.TooLong, 400, "prompt is too long")},
 			want: outcome{
-				Text:   "Prompt is too long (API Error: 400 prompt is too long). Use /compact or /clear, or start a new session.",
+				Text:   "Prompt is too long (API Error: 400 prompt is too long). Start a new session, or resume this one with a model that has a larger window.",
 				Failed: true, Terminal: "prompt_too_long", Status: 400, At: []time.Duration{0},
 			},
 		},
@@ -299,7 +299,7 @@ func TestRetryTable(t *testing.T) {
 			name:  "refusal",
 			steps: []step1{{events: seq(start("msg_1"), textBlock(0, "part"), `{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"category":"cyber","explanation":"no."}}}`, `{"type":"message_stop"}`)}},
 			want: outcome{
-				Text:   "API Error: the model refused to answer (cyber): no. Its partial answer was taken back. Word the prompt in another way or choose another model; earlier messages may be the cause too, /clear starts anew.",
+				Text:   "API Error: the model refused to answer (cyber): no. Its partial answer was taken back. Word the prompt in another way or choose another model; earlier messages may be the cause too, which a new session does not have.",
 				Failed: true, Terminal: "model_error", Told: []string{"discarded msg_1 [m1]"}, At: []time.Duration{0},
 			},
 		},

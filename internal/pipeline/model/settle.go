@@ -216,7 +216,7 @@ func (p *pass) overflown(ctx context.Context) (bool, error) {
 	a := p.cur
 	full := &ended{
 		category: "invalid_request", terminal: "prompt_too_long",
-		text: "Prompt is too long: the context window is full, and the answer was cut there. Use /compact or /clear to go on.",
+		text: "Prompt is too long: the context window is full, and the answer was cut there. Start a new session, or resume this one with a model that has a larger window.",
 	}
 	if !p.shrunk && p.deps.Reduce != nil {
 		p.blocks = p.blocks[:len(p.blocks)-len(a.blocks)]
