@@ -124,6 +124,8 @@ func (d *deriver) writable() {
 		path = strings.TrimSuffix(strings.TrimSuffix(path, "/**"), "/*")
 		if r, ok := real(path); ok && r != "/" && d.env.ProtectedPath(r) == "" {
 			d.write(r)
+			left := scanEntries
+			d.scan(r, 1, &left)
 		}
 	}
 }

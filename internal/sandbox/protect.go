@@ -176,7 +176,7 @@ func (d *deriver) scan(dir string, depth int, left *int) {
 		path := filepath.Join(dir, e.Name())
 		switch {
 		case perm.ProtectedName(e.Name()) || e.Name() == "git" && filepath.Base(dir) == ".config":
-			if e.Type()&os.ModeSymlink == 0 && !(depth == 0 && e.Name() == ".git") {
+			if e.Type()&os.ModeSymlink == 0 && (depth > 0 || e.Name() != ".git") {
 				d.keep(path)
 			}
 		case e.IsDir() && depth < scanDepth && e.Name() != "node_modules":

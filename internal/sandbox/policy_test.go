@@ -1,0 +1,142 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/perm"
+)
+
+// tree makes files below a fresh directory: "name" a file, "name/" a directory, "name -> to" a link.
+func tree(t *testing.T, names ...string) string {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		name, to, link := strings.Cut(name, " -> ")
+		path := filepath.Join(base, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case link:
+			err = os.Symlink(strings.ReplaceAll(to, "$", base), path)
+		case strings.HasSuffix(name, "/"):
+			err = os.MkdirAll(path, 0o755)
+		default:
+			err = os.WriteFile(path, []byte("x"), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return base
+}
+
+// The engine and the sandbox must not disagree: what the engine would not let a file tool do without a question, no
+// program in the sandbox may do; and what it allows outright works in the sandbox too.
+func TestPolicyAgreesWithTheEngine(t *testing.T) {
+	names := []string{
+		"home/p/a.go", "home/p/sub/b.go", "home/p/sub/deep/c.go", "home/p/.env", "home/p/sub/.env", "home/p/sub/.env.local", "home/p/keys/k.pem", "home/p/keys/sub/l.pem", "home/p/keys/readme",
+		"home/p/vendor/v.go", "home/p/vendor/x/w.go", "home/p/asked.txt", "home/p/gen/out.txt", "home/p/gen/x/out.txt", "home/p/.git/config", "home/p/.git/hooks/pre-commit", "home/p/.git/HEAD",
+		"home/p/.git/objects/", "home/p/.git/refs/", "home/p/.git/index", "home/p/.claude/settings.json", "home/p/.claude/agents/a.md", "home/p/.vscode/tasks.json", "home/p/sub/.npmrc", "home/p/.envrc",
+		"home/p/link.txt -> $/home/p/vendor/v.go", "home/p/out -> $/home/other", "home/p/envlink -> .env", "home/other/o.txt", "home/extra/e.txt", "home/extra/.mcp.json", "home/granted/g.txt",
+		"home/granted/sub/h.txt", "home/.bashrc", "home/.ssh/id", "home/notes/n.txt", "home/.lathe/settings.json", "home/.claude/settings.json", "home/.claude/.credentials.json", "etc/conf",
+	}
+	base := tree(t, names...)
+	home, work := filepath.Join(base, "home"), filepath.Join(base, "home/p")
+	rule := func(effect perm.Verdict, texts ...string) (out []perm.Rule) {
+		for _, text := range texts {
+			out = append(out, perm.Rule{Text: strings.ReplaceAll(text, "$", base), Effect: effect})
+		}
+		return out
+	}
+	sets := map[string][]perm.Rule{
+		"no rules": nil,
+		"rules": append(append(rule(perm.Deny, "Read(.env)", "Read(keys/**/*.pem)", "Edit(vendor/**)", "Read(~/notes/**)", "Edit(/$/etc/conf)", "Read(*.local)"),
+			rule(perm.Ask, "Read(asked.txt)", "Edit(gen/*.txt)")...), rule(perm.Allow, "Edit(~/granted/**)", "Edit(src/**)")...),
+		"everything denied for reading in a folder": rule(perm.Deny, "Read(sub/**)", "Read(//etc/**)"),
+	}
+	for name, rules := range sets {
+		t.Run(name, func(t *testing.T) {
+			set, _ := perm.Compile(rules, perm.Options{Start: work, Home: home, ProjectRoot: work, Trusted: true})
+			in := Input{
+				Rules: set, Roots: []string{work, filepath.Join(home, "extra")}, Home: home, State: filepath.Join(home, ".lathe"), Config: filepath.Join(home, ".claude"),
+			}
+			policy, err := Derive(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := perm.Env{
+				Rules: set, Mode: perm.ModeAcceptEdits, Protected: []string{in.State, in.Config},
+				Workspace: perm.Workspace{Cwd: work, Roots: in.Roots, Home: home},
+			}
+			decide := func(tool, path string) perm.Decision {
+				input, _ := json.Marshal(map[string]string{"file_path": path})
+				return perm.Decide(perm.Request{Tool: tool, Input: input}, env)
+			}
+			for _, n := range names {
+				n, _, _ = strings.Cut(n, " -> ")
+				path := filepath.Join(base, n)
+				landed, err := filepath.EvalSymlinks(path)
+				if err != nil || strings.HasSuffix(n, "/") {
+					continue
+				}
+				edit, read := decide("Edit", path), decide("Read", path)
+				inGit := strings.Contains(n, ".git/") && !strings.Contains(n, "config") && !strings.Contains(n, "hooks")
+				if edit.Verdict != perm.Allow && policy.Writable(landed) && !inGit {
+					t.Errorf("%s: the engine says %s (%s), the sandbox lets it be written", n, edit.Verdict, edit.Reason)
+				}
+				if edit.Verdict == perm.Allow && !policy.Writable(landed) {
+					t.Errorf("%s: the engine allows an edit (%s), the sandbox refuses it", n, edit.Reason)
+				}
+				byRule := read.Source.Kind == "rule" && read.Verdict != perm.Allow || read.Source.Kind == "protected"
+				if byRule && policy.Readable(landed) {
+					t.Errorf("%s: the engine says %s to reading (%s), the sandbox shows it", n, read.Verdict, read.Reason)
+				}
+				if read.Verdict == perm.Allow && !policy.Readable(landed) {
+					t.Errorf("%s: the engine allows reading (%s), the sandbox hides it", n, read.Reason)
+				}
+			}
+		})
+	}
+}
+
+func TestPolicyPrecedence(t *testing.T) {
+	p := Policy{
+		Write: []string{"/w", "/w/keep/again"}, Keep: []string{"/w/keep"}, Absent: []string{"/w/.mcp.json"}, Hide: []string{"/w/secret", "/home/.ssh"}, Show: []string{"/home/.ssh/config"},
+	}
+	type row struct{ Write, Read bool }
+	got := map[string]row{}
+	for _, path := range []string{"/w/a", "/w2", "/w/keep/x", "/w/keep/again/x", "/w/.mcp.json", "/w/secret/x", "/w/secretive", "/home/.ssh/id", "/home/.ssh/config", "/etc/passwd"} {
+		got[path] = row{p.Writable(path), p.Readable(path)}
+	}
+	want := map[string]row{
+		"/w/a": {true, true}, "/w2": {false, true}, "/w/keep/x": {false, true}, "/w/keep/again/x": {true, true}, "/w/.mcp.json": {false, true}, "/w/secret/x": {false, false},
+		"/w/secretive": {true, true}, "/home/.ssh/id": {false, false}, "/home/.ssh/config": {false, true}, "/etc/passwd": {false, true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A rule that cannot be enforced is an error, not a hole; a cheap one costs no walk.
+func TestRuleThatCannotBeEnforced(t *testing.T) {
+	base := tree(t, "p/x/.env")
+	set, _ := perm.Compile([]perm.Rule{{Text: "Read(**/.env)", Effect: perm.Deny}}, perm.Options{Start: filepath.Join(base, "p"), ProjectRoot: filepath.Join(base, "p")})
+	d := &deriver{in: Input{Rules: set, Roots: []string{filepath.Join(base, "p")}}, roots: []string{filepath.Join(base, "p")}}
+	m := &matcher{d: d, left: 2}
+	m.add(set.PathRules(perm.Deny, false), hidden)
+	if err := m.walk(filepath.Join(base, "p"), []*pathRule{&m.rules[0]}); err == nil || !strings.Contains(err.Error(), "Read(**/.env)") {
+		t.Errorf("error %v", err)
+	}
+}
