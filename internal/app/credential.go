@@ -71,9 +71,9 @@ func openModel(o *options, p *place, procs *proc.Group) (*modelSource, error) {
 
 func openRecording(o *options, p *place) (*replay.Player, error) {
 	if o.recording != nil {
-		return replay.New(bytes.NewReader(o.recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay})
+		return replay.New(bytes.NewReader(o.recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay, Clean: p.redact.JSON})
 	}
-	return replay.Open(o.replay, replay.Options{Vars: replayVars(p)})
+	return replay.Open(o.replay, replay.Options{Vars: replayVars(p), Clean: p.redact.JSON})
 }
 
 // replayVars are the parts of a recording that differ from run to run.

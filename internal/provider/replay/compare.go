@@ -14,7 +14,11 @@ func (p *Player) compare(c *call, body []byte) string {
 	if c.Match == MatchNone {
 		return ""
 	}
-	want, err := parse(p.vars.inJSON(c.Request))
+	recorded := p.vars.inJSON(c.Request)
+	if p.opts.Clean != nil {
+		recorded, body = p.opts.Clean(recorded), p.opts.Clean(body)
+	}
+	want, err := parse(recorded)
 	if err != nil {
 		return "the recorded request is no JSON: " + err.Error()
 	}

@@ -21,6 +21,9 @@ import (
 type Options struct {
 	Vars  map[string]string // what the recording's vars stand for in this run
 	Delay time.Duration     // between the events of an answer, so that it can be watched
+	// Clean takes secrets out of JSON, as it was done for the recording, before requests are compared. Nil: they are
+	// compared as they are.
+	Clean func(raw []byte) []byte
 }
 
 // Player is a provider that answers from a recording. It is safe for concurrent use; calls are answered in the
