@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -234,6 +235,16 @@ func TestStallUntilReleasedOrGone(t *testing.T) {
 	res, err := client().Do(req)
 	if err != nil {
 		t.Fatal(err)
+	}
+	body := bufio.NewReader(res.Body)
+	for events := 0; events < 2; { // the client leaves when it has both
+		line, err := body.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.TrimSpace(line) == "" {
+			events++
+		}
 	}
 	cancel()
 	_ = res.Body.Close()
