@@ -91,7 +91,7 @@ func (s *shellCall) operandAgainst(c *shell.Command, o operand, at []string, wri
 	list, why := s.paths(o.word, at, len(c.Moves) == 0)
 	if why != "" {
 		_, literal := o.word.Literal()
-		if (sure || literal) && s.restrictsPaths() && !onlyProcIn(o.word) {
+		if (sure || literal) && s.restrictsPaths() && !onlyProcIn(o.word) && !s.confined() {
 			s.out.unsure = append(s.out.unsure, because(Ask, "unsure",
 				"the path "+o.word.Text+" cannot be compared with the rules for paths: "+why))
 		}

@@ -38,7 +38,7 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 	}
 	if why != "" {
 		f = because(Ask, "path", "the file of "+r.Text+" cannot be told: "+why)
-		if len(list) == 0 && s.restrictsPaths() {
+		if len(list) == 0 && s.restrictsPaths() && !s.confined() {
 			s.out.unsure = append(s.out.unsure, f)
 		}
 	}

@@ -15,6 +15,8 @@ type Sandbox struct {
 	On bool
 	// Auto says that a command in the sandbox needs no question of its own.
 	Auto bool
+	// Files says that the sandbox itself keeps to every rule for paths, so that a path need not be known beforehand.
+	Files bool
 	// NoExit says that the flag to leave the sandbox has no effect: the command runs inside all the same.
 	NoExit bool
 }
@@ -30,6 +32,9 @@ func (c *call) sandboxed() bool {
 	s := c.env.Sandbox
 	return s.On && s.Auto && c.info.family == famShell && c.env.Mode != ModePlan && !c.leaves()
 }
+
+// confined says that a path that cannot be told is no matter: whatever it is, the rules for paths hold.
+func (c *call) confined() bool { return c.env.Sandbox.Files && c.sandboxed() }
 
 // standsFor says that a rule asks for every shell command, and that the sandbox answers for it.
 func (c *call) standsFor(effect Verdict, r *bashRule) bool {
@@ -152,6 +157,21 @@ func (s *Ruleset) PathRules(effect Verdict, write bool) []PathRule {
 		p.Whole = len(segs) == 0 && r.below
 	}
 	return out
+}
+
+// RestrictsAllPaths says that a rule denies or asks for every file, which PathRules leaves out.
+func (s *Ruleset) RestrictsAllPaths() bool {
+	if s == nil {
+		return false
+	}
+	for _, list := range [][]pathRule{s.read[Deny], s.read[Ask], s.edit[Deny], s.edit[Ask]} {
+		for i := range list {
+			if list[i].all {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Domains returns the hosts, with stars, that WebFetch rules of an effect name.

@@ -15,6 +15,7 @@ func leaving(command string) Request {
 
 func TestSandboxedCommands(t *testing.T) {
 	on, auto, strict := Sandbox{On: true}, Sandbox{On: true, Auto: true}, Sandbox{On: true, Auto: true, NoExit: true}
+	files := Sandbox{On: true, Auto: true, Files: true}
 	for _, c := range []struct {
 		name             string
 		sandbox          Sandbox
@@ -44,6 +45,10 @@ func TestSandboxedCommands(t *testing.T) {
 		{"a bare ask in plan mode asks", auto, ModePlan, nil, []string{"Bash"}, nil, bash("make all"), Ask, "rule"},
 		{"a bare ask does not hide another", auto, ModeDefault, nil, []string{"Bash", "Bash(make:*)"}, nil, bash("make all"), Ask, "rule"},
 		{"a rule that might match asks", auto, ModeDefault, nil, nil, []string{"Bash(curl:*)"}, bash("$x all"), Ask, "unsure"},
+		{"a path that is not known", auto, ModeDefault, nil, nil, []string{"Read(.env)"}, bash("cat $x"), Ask, "unsure"},
+		{"which the sandbox looks after", files, ModeDefault, nil, nil, []string{"Read(.env)"}, bash("cat $x > $y"), Allow, "sandbox"},
+		{"in plan mode nothing does", files, ModePlan, nil, nil, []string{"Read(.env)"}, bash("cat $x"), Ask, "unsure"},
+		{"a path that is known", files, ModeDefault, nil, nil, []string{"Read(.env)"}, bash("cat .env"), Deny, "rule"},
 		{"critical removal", auto, ModeDefault, nil, nil, nil, bash("rm -rf ~"), Ask, "critical"},
 		{"leaving asks", auto, ModeDefault, nil, nil, nil, leaving("make all"), Ask, "tool"},
 		{"leaving asks past an allow rule", auto, ModeDefault, []string{"Bash(make:*)"}, nil, nil, leaving("make all"), Ask, "tool"},

@@ -279,7 +279,7 @@ func TestLeavingAndExclusion(t *testing.T) {
 		for _, f := range s.Files {
 			_ = f.Close()
 		}
-		want := perm.Sandbox{On: true, Auto: true, NoExit: !c.escape}
+		want := perm.Sandbox{On: true, Auto: true, Files: true, NoExit: !c.escape}
 		if c.command == "docker ps" {
 			want = perm.Sandbox{}
 		}

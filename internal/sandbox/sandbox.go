@@ -94,7 +94,38 @@ func (s *Sandbox) Rules(command string) perm.Sandbox {
 	if set.Mode == Off || perm.Excluded(set.Excluded, command) || !s.Probe().Available() {
 		return perm.Sandbox{}
 	}
-	return perm.Sandbox{On: true, Auto: set.AutoAllow, NoExit: !set.Escape}
+	return perm.Sandbox{On: true, Auto: set.AutoAllow, NoExit: !set.Escape, Files: s.keepsRules()}
+}
+
+// keepsRules says that every rule for paths is enforced wherever it means: not so for a pattern with stars that
+// starts above the working directories, of which only the matches inside are looked for.
+func (s *Sandbox) keepsRules() bool {
+	if s.o.Settings.NoFiles || s.o.Settings.Weaker {
+		return false
+	}
+	in := s.o.Input()
+	if in.Rules.RestrictsAllPaths() {
+		return false
+	}
+	for _, effect := range []perm.Verdict{perm.Deny, perm.Ask} {
+		for _, write := range []bool{false, true} {
+			for _, r := range in.Rules.PathRules(effect, write) {
+				for _, root := range in.Roots {
+					if !r.Whole && root != r.Base && within(root, or(r.Base, "/")) {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
 }
 
 // Run is one command in the sandbox.
