@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -45,18 +46,33 @@ func (s Seen) Any(source string) bool { return len(s[source]) > 0 }
 
 // New returns the stage. The sources' order is the order of what is attached.
 func New(sources ...Source) func(context.Context, *turn.Turn) error {
+	behind := map[int]*work{} // by source: what missed an earlier deadline
 	return func(ctx context.Context, t *turn.Turn) error {
 		seen := seenIn(t.Messages)
-		active := make([]Source, 0, len(sources))
-		for _, s := range sources {
-			if s.When == nil || s.When(t, seen) {
-				active = append(active, s)
+		limited, cancel := context.WithTimeout(ctx, deadline)
+		defer cancel()
+		snapshot := *t // sources that are left behind must not see the turn change
+		var active []*work
+		for i, s := range sources {
+			w := behind[i]
+			if w == nil && (s.When == nil || s.When(t, seen)) {
+				w = start(limited, i, s, &snapshot, seen)
+			}
+			if w != nil {
+				active = append(active, w)
 			}
 		}
-		if len(active) == 0 {
-			return nil
+		results := make([]collected, len(active))
+		for i, w := range active {
+			results[i] = w.wait(limited)
+			if behind[w.index] = w; w.ended {
+				delete(behind, w.index)
+			}
 		}
-		return appendAll(t, active, collect(ctx, t, active, seen), seen)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return appendAll(t, active, results, seen)
 	}
 }
 
@@ -65,41 +81,56 @@ type collected struct {
 	err   error
 }
 
-// collect runs the sources beside each other. A source that misses the deadline is left behind; its result is
-// dropped when it comes.
-func collect(ctx context.Context, t *turn.Turn, active []Source, seen Seen) []collected {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	snapshot := *t // sources that are left behind must not see the turn change
-	chans := make([]chan collected, len(active))
-	for i, s := range active {
-		chans[i] = make(chan collected, 1)
-		go func() {
-			defer func() {
-				if p := recover(); p != nil {
-					chans[i] <- collected{err: fmt.Errorf("failed inside: %v", p)}
-				}
-			}()
-			items, err := s.Collect(ctx, &snapshot, seen)
-			chans[i] <- collected{items, err}
-		}()
-	}
-	out := make([]collected, len(active))
-	for i := range active {
-		select {
-		case out[i] = <-chans[i]:
-		case <-ctx.Done():
-			select {
-			case out[i] = <-chans[i]:
-			default:
-				out[i] = collected{err: fmt.Errorf("took longer than %s", deadline)}
-			}
-		}
-	}
-	return out
+// work is a source that collects. One that misses the deadline is left behind, and is not started again before it
+// has ended; what it brings comes with a later pass.
+type work struct {
+	Source
+	index int
+	done  chan collected
+	late  bool // it missed a deadline, which was told
+	ended bool
 }
 
-func appendAll(t *turn.Turn, active []Source, results []collected, seen Seen) error {
+func start(ctx context.Context, index int, s Source, t *turn.Turn, seen Seen) *work {
+	w := &work{Source: s, index: index, done: make(chan collected, 1)}
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				w.done <- collected{err: fmt.Errorf("failed inside: %v", p)}
+			}
+		}()
+		items, err := s.Collect(ctx, t, seen)
+		w.done <- collected{items, err}
+	}()
+	return w
+}
+
+// wait returns what the source has collected by the deadline. Of one that came late, that its time was over is not
+// told again.
+func (w *work) wait(ctx context.Context) collected {
+	var got collected
+	select {
+	case got = <-w.done:
+		w.ended = true
+	default:
+		if w.late {
+			return collected{}
+		}
+		select {
+		case got = <-w.done:
+			w.ended = true
+		case <-ctx.Done():
+			w.late = true
+			return collected{err: fmt.Errorf("took longer than %s", deadline)}
+		}
+	}
+	if w.late && (errors.Is(got.err, context.DeadlineExceeded) || errors.Is(got.err, context.Canceled)) {
+		got.err = nil
+	}
+	return got
+}
+
+func appendAll(t *turn.Turn, active []*work, results []collected, seen Seen) error {
 	for i, s := range active {
 		r := results[i]
 		if r.err != nil {
@@ -113,7 +144,7 @@ func appendAll(t *turn.Turn, active []Source, results []collected, seen Seen) er
 			if !item.User && seen.Has(s.Name, item.Key) {
 				continue
 			}
-			if err := t.Append(message(s, item, &left)); err != nil {
+			if err := t.Append(message(s.Source, item, &left)); err != nil {
 				return err
 			}
 			t.Note("attached %s %s", s.Name, item.Key)

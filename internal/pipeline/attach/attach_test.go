@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,6 +120,46 @@ func TestBadSources(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// A source that is left behind runs once, and what it brings comes with a later pass.
+func TestLateSourceComesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		var runs atomic.Int32
+		slow := attach.Source{Name: "slow", Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) {
+			runs.Add(1)
+			time.Sleep(5 * time.Second)
+			return []attach.Item{{Key: "late", Text: "x"}}, nil
+		}}
+		stage := attach.New(slow)
+		for pass, want := range [][]string{nil, nil, {"slow late"}} {
+			if err := stage(t.Context(), w.t); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, w.attached()); diff != "" || runs.Load() != 1 {
+				t.Errorf("pass %d, %d runs: %s", pass, runs.Load(), diff)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if len(w.events) > 1+1 { // the notice and the message
+			t.Errorf("told %+v", w.events)
+		}
+	})
+}
+
+// An interrupt is no fault of the sources.
+func TestInterruptWhileCollecting(t *testing.T) {
+	w := newWorld()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	slow := attach.Source{Name: "slow", Collect: func(ctx context.Context, _ *turn.Turn, _ attach.Seen) ([]attach.Item, error) {
+		cancel(turn.ErrInterrupted)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	if err := attach.New(slow)(ctx, w.t); !errors.Is(err, turn.ErrInterrupted) || len(w.events) > 0 {
+		t.Errorf("%v, told %+v", err, w.events)
+	}
 }
 
 func TestBudgetCutsAtALetter(t *testing.T) {
