@@ -11,8 +11,8 @@ import (
 	"lathe/internal/price"
 )
 
-// modelName applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, settings, what a resumed session used,
-// ANTHROPIC_DEFAULT_MODEL, the default.
+// modelName applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, what a resumed
+// session used last, settings, ANTHROPIC_DEFAULT_MODEL, the default.
 func (r *run) modelName() string {
 	getenv := r.place.sys.Getenv
 	name := first(r.model.model, r.o.model, getenv("ANTHROPIC_MODEL"))
