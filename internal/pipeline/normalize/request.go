@@ -79,7 +79,12 @@ func New(d Deps, cfg Config) func(ctx context.Context, t *turn.Turn) error {
 		if fault == nil {
 			return nil
 		}
-		t.Request, _ = build(d, cfg, t, true)
+		flat, _ := build(d, cfg, t, true)
+		if Check(flat) != nil { // the history is not to blame: the API has the last word on what the request is
+			t.Note("the request breaks a rule: %v", fault)
+			return nil
+		}
+		t.Request = flat
 		t.Note("the request broke a rule (%v): tool calls are sent as text", fault)
 		return t.Emit(event.Notice{Level: "warning", Text: "The history of this session breaks a rule of the API in a way that could not be repaired (" +
 			fault.Error() + "). It is sent as plain text; nothing in the session file was changed."})

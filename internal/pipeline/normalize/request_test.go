@@ -156,3 +156,20 @@ func TestRetarget(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A fault that is not of the history is left to the API to name; the history is sent as it is.
+func TestFaultOutsideTheHistory(t *testing.T) {
+	view := []msg.Message{user(msg.Text("hi")), answer("a", use("1")), user(result("1", "out"))}
+	tn, events := testTurn("opus", view...)
+	good, _ := testTurn("opus", view...)
+	tn.Tools[0].InputSchema = json.RawMessage(`{"type":"array"}`)
+	stage := New(Deps{Info: price.Default().Info}, Config{})
+	for _, turn := range []*turn.Turn{tn, good} {
+		if err := stage(context.Background(), turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(good.Request.Messages, tn.Request.Messages); diff != "" || len(*events) > 0 {
+		t.Errorf("events %+v, messages %s", *events, diff)
+	}
+}
