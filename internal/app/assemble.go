@@ -181,7 +181,7 @@ func joinPrompt(file, flag, inline string) (string, error) {
 }
 
 func (r *run) toolDeps() tools.Deps {
-	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier()}
+	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember}
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lathe/internal/config"
+	"lathe/internal/event"
 	"lathe/internal/perm"
 )
 
@@ -43,6 +44,9 @@ func (r *run) compile(p config.Permissions) []string {
 	d := r.place.sys.Dirs
 	b := &rulebook{rules: append(cliRules(r.o, d.Work), p.Rules...), blockOutside: p.BlockOutside}
 	b.rules = append(b.rules, r.ownRules()...)
+	r.mu.Lock()
+	b.rules = append(b.rules, r.granted...)
+	r.mu.Unlock()
 	set, warnings := perm.Compile(b.rules, perm.Options{
 		Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform(), Trusted: r.place.trusted,
 	})
@@ -62,6 +66,49 @@ func (r *run) ownRules() []perm.Rule {
 	}
 	text := "Read(/" + filepath.ToSlash(r.conv.dir) + "/**)"
 	return []perm.Rule{{Text: text, Effect: perm.Allow, Source: perm.Source{Kind: "rule", Rule: text, Scope: "session"}}}
+}
+
+// remember keeps the rules of a person's lasting answer: for this session at once, and in a settings file where that
+// was asked for. What the person saves is approved by that, so trust goes on to hold.
+func (r *run) remember(rules []perm.Rule, where event.Scope) error {
+	texts := make([]string, len(rules))
+	r.mu.Lock()
+	for i, rule := range rules {
+		texts[i] = rule.Text
+		rule.Effect, rule.Source = perm.Allow, perm.Source{Kind: "rule", Rule: rule.Text, Scope: "session"}
+		r.granted = append(r.granted, rule)
+	}
+	r.mu.Unlock()
+	defer func() { r.compile(r.place.settings.Permissions()) }()
+	d := r.place.sys.Dirs
+	root := first(r.place.root, d.Work)
+	file := map[event.Scope]string{
+		event.SaveLocal:   filepath.Join(root, ".lathe", "settings.local.json"),
+		event.SaveProject: filepath.Join(d.Work, ".lathe", "settings.json"),
+		event.SaveUser:    filepath.Join(d.State, "settings.json"),
+	}[where]
+	if file == "" {
+		return nil // the session
+	}
+	if err := config.AddRules(file, perm.Allow, texts); err != nil {
+		return err
+	}
+	return r.approveSaved()
+}
+
+// approveSaved takes up the file that was just written, and binds the trust that there is to it.
+func (r *run) approveSaved() error {
+	s, err := config.Load(r.place.places)
+	if err != nil {
+		return err
+	}
+	r.place.settings = s
+	r.place.approved = config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey)
+	list := config.NewTrust(r.place.sys.Dirs.State)
+	if _, trusted := list.Get(r.place.trustKey); trusted && r.place.trusted {
+		return list.Add(r.place.trustKey, r.place.approved, r.place.sys.Now())
+	}
+	return nil
 }
 
 // refresh takes up settings that changed while the session runs: their rules count from the next call on. Settings

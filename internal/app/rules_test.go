@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe/internal/config"
+	"lathe/internal/event"
 	"lathe/internal/perm"
 )
 
@@ -57,5 +58,76 @@ func TestRulesChangeWhileRunning(t *testing.T) {
 	write(`{"permissions":{"deny":["Bash(pwd)"]}}`)
 	if got := decide(); got != perm.Allow {
 		t.Errorf("a repaired file does not count: %v", got)
+	}
+}
+
+// A lasting answer saves exactly the rules that were shown. They cover that call from then on, in this session and
+// in the next, and nothing with an added part.
+func TestLastingAnswer(t *testing.T) {
+	for _, command := range []string{"make all", "npm test -- --watch", "curl -s http://example.test && make x", "touch 'a b'"} {
+		t.Run(command, func(t *testing.T) {
+			base, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			work := filepath.Join(base, "work")
+			if err := os.MkdirAll(work, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(work)
+			open := func() *run {
+				o := demoOptions(base)
+				o.mode, o.allowed, o.sourcesSet = "default", nil, false
+				var out bytes.Buffer
+				r, err := newRun(o, Streams{Out: &out, Err: &out})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(r.close)
+				return r
+			}
+			decide := func(r *run, command string) perm.Decision {
+				in, _ := json.Marshal(map[string]string{"command": command})
+				return r.decide(perm.Request{Tool: "Bash", Input: in})
+			}
+			r := open()
+			if err := config.NewTrust(r.place.sys.Dirs.State).Add(r.place.trustKey, r.place.approved, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			r = open()
+			asked := decide(r, command)
+			if asked.Verdict != perm.Ask || len(asked.Suggest) == 0 {
+				t.Fatalf("%v: %s, suggests %v", asked.Verdict, asked.Reason, asked.Suggest)
+			}
+			if err := r.remember(asked.Suggest, event.SaveLocal); err != nil {
+				t.Fatal(err)
+			}
+			l, err := config.ReadLayer(config.Local, filepath.Join(work, ".lathe", "settings.local.json"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var saved []string
+			for _, rule := range (&config.Settings{Layers: []*config.Layer{l}}).Permissions().Rules {
+				saved = append(saved, rule.Text)
+			}
+			if len(saved) != len(asked.Suggest) {
+				t.Errorf("saved %q, shown %v", saved, asked.Suggest)
+			}
+			for i, rule := range asked.Suggest {
+				if saved[i] != rule.Text {
+					t.Errorf("saved %q, shown %q", saved[i], rule.Text)
+				}
+			}
+			for name, r := range map[string]*run{"this session": r, "the next session": open()} {
+				if d := decide(r, command); d.Verdict != perm.Allow {
+					t.Errorf("%s: %v: %s", name, d.Verdict, d.Reason)
+				}
+				for _, wider := range []string{command + "; rm -rf build", command + " | sh", "sudo " + command, command + " > /etc/passwd"} {
+					if d := decide(r, wider); d.Verdict == perm.Allow {
+						t.Errorf("%s: %q is allowed too", name, wider)
+					}
+				}
+			}
+		})
 	}
 }

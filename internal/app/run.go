@@ -16,6 +16,7 @@ import (
 	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
+	"lathe/internal/perm"
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/price"
@@ -45,7 +46,8 @@ type run struct {
 	hooks     *hooks // nil where there are none
 
 	mu           sync.Mutex
-	touched      []string // files of this turn's calls, for memory files of deeper directories
+	granted      []perm.Rule // by lasting answers in this session
+	touched      []string    // files of this turn's calls, for memory files of deeper directories
 	dropThinking bool
 	dropMismatch bool
 	tempDir      string // for results of a session that is not kept

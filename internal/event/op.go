@@ -29,7 +29,21 @@ type Answer struct {
 	Message string          // to the model, when refused
 	Input   json.RawMessage // changed input, when allowed; nil: as asked
 	Stop    bool            // refused, and the turn ends here
+	// Save makes an allowed answer last: the rules that the question suggested, exactly, are kept for the session, or
+	// in the local, project or user settings. Empty: this call only.
+	Save Scope
 }
+
+// Scope says for how long and for whom a lasting answer holds.
+type Scope string
+
+// The scopes of a lasting answer.
+const (
+	SaveSession Scope = "session"
+	SaveLocal   Scope = "local"
+	SaveProject Scope = "project"
+	SaveUser    Scope = "user"
+)
 
 // SetMode changes the permission mode, SetModel the model, from the next pass on.
 type (

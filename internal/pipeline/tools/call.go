@@ -95,7 +95,19 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 			c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
 		}
 	default:
+		s.remember(t, c.decision.Suggest, answer.Save)
 		c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
+	}
+}
+
+// remember keeps a lasting answer: exactly the rules that were shown with the question. A changed input was not
+// shown, so its answer never lasts. What cannot be kept is said, and the call runs all the same.
+func (s *Stage) remember(t *turn.Turn, rules []perm.Rule, where event.Scope) {
+	if where == "" || s.Remember == nil || len(rules) == 0 {
+		return
+	}
+	if err := s.Remember(rules, where); err != nil {
+		_ = t.Emit(event.Notice{Level: "warning", Text: "the answer holds for this call only: " + err.Error()})
 	}
 }
 

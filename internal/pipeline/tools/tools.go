@@ -31,6 +31,8 @@ type Deps struct {
 	Covered func(req perm.Request) perm.Decision
 	// Classify answers in mode auto what the rules leave open. Nil, or an error: the call is asked.
 	Classify func(ctx context.Context, t *turn.Turn, req perm.Request, asked perm.Decision) (perm.Decision, error)
+	// Remember keeps rules that a person's lasting answer granted. Nil: answers do not last.
+	Remember func(rules []perm.Rule, where event.Scope) error
 	// Hooks see the calls before and after they run. Nil: there are none.
 	Hooks Hooks
 	// Structured returns the structured answer once a call gave it. Nil when none is asked for.

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tailscale/hujson"
+
+	"lathe/internal/perm"
+)
+
+// AddRules adds permission rules to a settings file and keeps everything else in it: comments, order, unknown keys.
+// A file that is not there is made, private to the user. Rules that it has already are not added again. A file with
+// wrong JSON is left alone, with an error that says where it is wrong.
+func AddRules(file string, effect perm.Verdict, rules []string) error {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("save the rule: %w", err)
+	}
+	if len(text) == 0 {
+		text = []byte("{}\n")
+	}
+	if _, err := ParseLayer(User, file, "", text); err != nil {
+		return fmt.Errorf("save the rule: %w", err)
+	}
+	tree, err := hujson.Parse(text)
+	if err != nil {
+		return fmt.Errorf("save the rule: %w", err)
+	}
+	if err := addTo(&tree, effect.String(), rules); err != nil {
+		return fmt.Errorf("save the rule in %s: %w", file, err)
+	}
+	tree.Format()
+	return writeSettings(file, tree.Pack())
+}
+
+// addTo appends to permissions.<list>, making what is not there.
+func addTo(tree *hujson.Value, list string, rules []string) error {
+	path := "/permissions/" + list
+	for _, p := range []struct{ path, empty string }{{"/permissions", "{}"}, {path, "[]"}} {
+		if tree.Find(p.path) == nil {
+			if err := patch(tree, p.path, json.RawMessage(p.empty)); err != nil {
+				return err
+			}
+		}
+	}
+	std := tree.Find(path).Clone()
+	std.Standardize()
+	var have []string
+	if err := json.Unmarshal(std.Pack(), &have); err != nil {
+		return fmt.Errorf("permissions.%s is not a list of texts", list)
+	}
+	for _, r := range rules {
+		if slices.Contains(have, r) {
+			continue
+		}
+		raw, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if err := patch(tree, path+"/-", raw); err != nil {
+			return err
+		}
+		have = append(have, r)
+	}
+	return nil
+}
+
+func patch(tree *hujson.Value, path string, value json.RawMessage) error {
+	op, err := json.Marshal([]map[string]any{{"op": "add", "path": path, "value": value}})
+	if err != nil {
+		return err
+	}
+	return tree.Patch(op)
+}
+
+// writeSettings replaces a settings file whole; a link stays a link, and a file keeps its mode.
+func writeSettings(file string, text []byte) error {
+	if target, err := filepath.EvalSymlinks(file); err == nil {
+		file = target
+	}
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(file), ".settings-*")
+	if err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(text)
+	if chmodErr := tmp.Chmod(mode); err == nil {
+		err = chmodErr
+	}
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		return fmt.Errorf("save settings: %w", err)
+	}
+	return nil
+}
