@@ -25,12 +25,14 @@ const (
 
 // hooks fires the user's hooks for the stages. It exists only where there are any.
 type hooks struct {
-	r    *run
-	bus  *hook.Bus
-	set  *hook.Set
-	ctx  context.Context // ends with the run
-	stop context.CancelFunc
-	wg   sync.WaitGroup // of hooks that nobody waits for
+	r   *run
+	bus *hook.Bus
+	set *hook.Set
+	// effort is the session's. Settings that are read anew do not change it, and hooks run beside that reading.
+	effort string
+	ctx    context.Context // ends with the run
+	stop   context.CancelFunc
+	wg     sync.WaitGroup // of hooks that nobody waits for
 
 	mu    sync.Mutex
 	cwd   string // as last seen
@@ -45,7 +47,7 @@ func (r *run) newHooks() *hooks {
 	if set.Empty() {
 		return nil
 	}
-	h := &hooks{r: r, set: set, cwd: r.tools.workspace.Cwd()}
+	h := &hooks{r: r, set: set, cwd: r.tools.workspace.Cwd(), effort: r.effort()}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	deps := hook.Deps{
 		Set: set, Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv,
@@ -155,7 +157,7 @@ func (h *hooks) base() hook.Base {
 	r := h.r
 	return hook.Base{
 		Session: r.conv.log.ID(), Transcript: r.conv.log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.sys.Dirs.Work,
-		Mode: r.session.Mode(), Effort: r.effort(), EnvFile: r.envFile(),
+		Mode: r.session.Mode(), Effort: h.effort, EnvFile: r.envFile(),
 	}
 }
 
