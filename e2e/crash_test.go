@@ -83,12 +83,15 @@ func TestContinueFromAnyCut(t *testing.T) {
 			if after := c.read(mine); !strings.HasPrefix(after, string(whole[:at])) {
 				t.Error("what was there was changed")
 			}
-			c.goesOn(append(want, "and now", "well")...)
+			if i%8 == 0 {
+				c.goesOn(append(want, "and now", "well")...)
+			}
 		})
 	}
 }
 
-// cutPoints are the ends of all records, and some bytes inside each.
+// cutPoints are the ends of all records, and a byte inside of each: after its first, in its middle, before its
+// last, before its line end, in turn.
 func cutPoints(whole []byte) []int {
 	var cuts []int
 	start, n := 0, 0
@@ -98,10 +101,7 @@ func cutPoints(whole []byte) []int {
 		}
 		size := i - start
 		inside := []int{start + 1, start + size/3, start + size - 1, i}
-		if testing.Short() {
-			inside = inside[n%4 : n%4+1]
-		}
-		cuts = append(append(cuts, inside...), i+1)
+		cuts = append(cuts, inside[n%4], i+1)
 		start = i + 1
 		n++
 	}
@@ -180,7 +180,7 @@ func TestKilledAnywhere(t *testing.T) {
 	probe := newRig(t, crashScript())
 	probe.file("a.txt", "content of a\n")
 	lines := strings.Count(probe.must(append([]string{"-p", "first words"}, crashFlags...)...).out, "\n")
-	step := max(1, lines/30)
+	step := max(1, lines/24)
 	if testing.Short() {
 		step *= 3
 	}
@@ -240,5 +240,4 @@ func (r *rig) afterKill(shown string) {
 	}
 	r.legal()
 	holds(r.t, r.last(), append(want, "and now"))
-	r.goesOn(append(want, "and now", "well")...)
 }

@@ -74,6 +74,9 @@ func (c *faultCase) run(t *testing.T, format string) {
 	if c.check != nil {
 		c.check(t, r)
 	}
+	if format != "text" && len(c.later)+len(c.never) == 0 {
+		return
+	}
 	next := r.goesOn(append([]string{"first words"}, c.later...)...)
 	for _, text := range c.never {
 		if strings.Contains(string(next.Body), quoted(text)) {
@@ -321,7 +324,7 @@ func streamCases() []faultCase {
 // for again runs once, whatever was there of the first answer.
 func TestStreamCutAnywhere(t *testing.T) {
 	t.Parallel()
-	step := 193
+	step := 389
 	if testing.Short() {
 		step = 600
 	}

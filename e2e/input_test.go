@@ -61,7 +61,7 @@ func TestStandardInput(t *testing.T) {
 		{"opened for writing", `"$LATHE" -p 0> out`, 1, "^Error: read standard input: ", 0, ""},
 		{"without end", `yes | "$LATHE" -p`, 1, "^Error: standard input is larger than 10 MB", 0, ""},
 		{"without end, beside a prompt", `yes | "$LATHE" -p hi`, 1, "^Error: standard input is larger than 10 MB", 0, ""},
-		{"too large for the model", `head -c 9000000 /dev/urandom | base64 | head -c 9000000 | "$LATHE" -p`, 1, "Context full", 0, ""},
+		{"too large for the model", `head -c 900000 /dev/urandom | base64 | CLAUDE_CODE_MAX_CONTEXT_TOKENS=100000 "$LATHE" -p`, 1, "Context full", 0, ""},
 		{"blank", `printf ' \n\t' | "$LATHE" -p`, 1, "^Error: Input contained only whitespace", 0, ""},
 		{"empty", `printf '' | "$LATHE" -p`, 1, "^Error: Input must be provided", 0, ""},
 		{"not UTF-8", `printf 'a\377b\000c' | "$LATHE" -p`, 0, "not valid UTF-8", 1, `"a` + "\ufffd" + `b\u0000c"`},

@@ -81,7 +81,7 @@ func (m *moment) start(t *testing.T) (*rig, *running) {
 	r := newRig(t, m.script)
 	r.env = append(r.env, m.env...)
 	r.file("a.txt", "content of a\n")
-	for i := range 300 {
+	for i := range 300 * strings.Count(m.name, "reads") {
 		r.file(fmt.Sprintf("many/%d/file.txt", i), strings.Repeat("xxxxxxxxxxxxxxxxxxx yyyyyyyyyyyyyyyy zzzz\n", 300))
 	}
 	p := r.start("-p", "first words", "--permission-mode", "bypassPermissions", "--output-format", "stream-json", "--include-partial-messages",
@@ -196,6 +196,9 @@ func TestInterruptAtTheStart(t *testing.T) {
 func TestTerminate(t *testing.T) {
 	for _, m := range moments() {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+			if sig == syscall.SIGHUP && !strings.Contains(m.name, "tree") {
+				continue
+			}
 			t.Run(m.name+"/"+sig.String(), func(t *testing.T) {
 				r, p := m.start(t)
 				calls := len(r.api.Requests())
@@ -226,6 +229,23 @@ func TestTerminate(t *testing.T) {
 				r.goesOn("first words")
 			})
 		}
+	}
+}
+
+// Even a SIGKILL leaves no child, and the session goes on.
+func TestKillLeavesNoChild(t *testing.T) {
+	for _, m := range moments() {
+		if !strings.Contains(m.name, "command") {
+			continue
+		}
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			r, p := m.start(t)
+			_ = p.cmd.Process.Kill()
+			p.wait()
+			r.alone(p)
+			r.goesOn("first words")
+		})
 	}
 }
 
