@@ -45,7 +45,7 @@ const grace = 5 * time.Second
 // Last stages. A stage's error ends the loop; the Last stages always run, with a context that an interrupt does
 // not end, and see the cause in t.Stop. When they clear Done (a stop hook that demands more), the loop goes on.
 func (r *Runner) Run(ctx context.Context, t *Turn) error {
-	t.interrupted = ctx.Done()
+	t.interrupted, t.unread = ctx.Done(), r.unwatched()
 	err := r.phase(ctx, t, Once)
 	for {
 		for err == nil && !t.Done {
@@ -101,8 +101,11 @@ func (r *Runner) phase(ctx context.Context, t *Turn, p Phase) error {
 	return nil
 }
 
+// unwatched reports whether nobody wants to know what the stages do.
+func (r *Runner) unwatched() bool { return r.Trace == nil && !r.Tell && r.Check == nil }
+
 func (r *Runner) stage(ctx context.Context, t *Turn, s Stage) error {
-	if r.Trace == nil && !r.Tell && r.Check == nil {
+	if r.unwatched() {
 		return s.Run(ctx, t)
 	}
 	t.notes = nil

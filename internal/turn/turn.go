@@ -46,6 +46,7 @@ type Turn struct {
 	Done       bool
 
 	notes       []string
+	unread      bool // nobody looks at the notes
 	svc         Services
 	interrupted <-chan struct{}
 }
@@ -118,8 +119,11 @@ func (t *Turn) Append(m ...msg.Message) error {
 // where they wait for something.
 func (t *Turn) Interrupted() <-chan struct{} { return t.interrupted }
 
-// Note records a decision of the running stage in words, for the trace and the demo.
+// Note records a decision of the running stage in words, for the trace and the demo. Without a reader it costs nothing.
 func (t *Turn) Note(format string, args ...any) {
+	if t.unread {
+		return
+	}
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
