@@ -253,6 +253,12 @@ func worded(out turn.Hooked, e hook.Event) turn.Hooked {
 	return out
 }
 
+// Refused tells of a call that the classifier of mode auto refused.
+func (h *hooks) Refused(ctx context.Context, t *turn.Turn, c tools.HookCall, d perm.Decision) turn.Hooked {
+	_, out := h.fire(ctx, t, h.call(hook.PermissionDenied, c, map[string]any{"reason": d.Reason}))
+	return out
+}
+
 // Asked implements tools.Hooks.
 func (h *hooks) Asked(ctx context.Context, t *turn.Turn, c tools.HookCall, d perm.Decision) turn.Hooked {
 	o, out := h.fire(ctx, t, h.call(hook.PermissionRequest, c, map[string]any{"permission_suggestions": suggestions(d.Suggest)}))

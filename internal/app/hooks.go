@@ -229,3 +229,21 @@ func (h *hooks) endLimit() time.Duration {
 	}
 	return max(limit, min(h.set.Longest(hook.SessionEnd), endMost))
 }
+
+// configChanged tells of changed settings files. It reports whether a hook refused them; the organisation's own
+// cannot be refused.
+func (h *hooks) configChanged(files []config.Change) (refused bool) {
+	for _, f := range files {
+		source := map[config.Scope]string{
+			config.User: "user_settings", config.Project: "project_settings", config.Local: "local_settings", config.Managed: "policy_settings",
+		}[f.Scope]
+		p := hook.Payload{Event: hook.ConfigChange, Match: source, Fields: map[string]any{"source": source, "file_path": f.File}}
+		if !h.bus.Has(p.Event, p.Match) {
+			continue
+		}
+		o := h.bus.Fire(h.ctx, p)
+		h.tell(o)
+		refused = refused || o.Decision != nil && o.Decision.Verdict == perm.Deny && f.Scope != config.Managed
+	}
+	return refused
+}

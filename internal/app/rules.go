@@ -132,6 +132,10 @@ func (r *run) refresh() {
 			return // the file was just named; the rules that it had stay in force until it can be read again
 		}
 	}
+	if r.hooks != nil && r.hooks.configChanged(r.watch.Files()) {
+		r.warn("a ConfigChange hook refused the changed settings; those from before stay in force")
+		return
+	}
 	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey) != r.place.approved {
 		s.TrustProject(false)
 		r.warn("what this project's files grant changed while the session runs; their grants no longer count (lathe trust approves them for the next)")

@@ -3,6 +3,8 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,8 +17,18 @@ type Watcher struct {
 	mu     sync.Mutex
 	looked time.Time
 	stamps map[string]stamp
+	files  []Change // that changed last
 	now    func() time.Time
 }
+
+// Change is a settings file that came, went or changed.
+type Change struct {
+	Scope Scope
+	File  string
+}
+
+// Files are those that made Changed load the settings again the last time.
+func (w *Watcher) Files() []Change { w.mu.Lock(); defer w.mu.Unlock(); return w.files }
 
 type stamp struct {
 	size int64
@@ -40,23 +52,34 @@ func (w *Watcher) Changed() (*Settings, error) {
 	}
 	w.looked = w.now()
 	fresh := w.take()
-	if same(fresh, w.stamps) {
+	if w.files = w.differ(fresh); len(w.files) == 0 {
 		return nil, nil
 	}
 	w.stamps = fresh
 	return Load(w.places)
 }
 
-func same(a, b map[string]stamp) bool {
-	if len(a) != len(b) {
-		return false
+// differ lists the files whose stamps are other than before.
+func (w *Watcher) differ(fresh map[string]stamp) []Change {
+	scopes := map[string]Scope{}
+	for _, f := range w.places.files() {
+		scopes[f.path] = f.scope
 	}
-	for k, v := range a {
-		if o, ok := b[k]; !ok || o.size != v.size || !o.mod.Equal(v.mod) {
-			return false
+	var out []Change
+	for path, scope := range scopes {
+		was, had := w.stamps[path]
+		is, has := fresh[path]
+		if had != has || was.size != is.size || !was.mod.Equal(is.mod) {
+			out = append(out, Change{scope, path})
 		}
 	}
-	return true
+	for path := range w.stamps { // a managed file that is no longer looked for
+		if _, ok := scopes[path]; !ok {
+			out = append(out, Change{Managed, path})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.File, b.File) })
+	return out
 }
 
 func (w *Watcher) take() map[string]stamp {

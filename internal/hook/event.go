@@ -26,6 +26,7 @@ const (
 	FileChanged        Event = "FileChanged"
 	PreCompact         Event = "PreCompact"
 	PostCompact        Event = "PostCompact"
+	ConfigChange       Event = "ConfigChange"
 )
 
 // effect is what exit code 2 means at an event.
@@ -95,7 +96,7 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: programs, exit2: toUser}, true
 	case FileChanged:
 		return eventInfo{kinds: programs, exit2: toUser, match: true, narrow: true}, true
-	case "ConfigChange", PreCompact, "Elicitation", "ElicitationResult":
+	case ConfigChange, PreCompact, "Elicitation", "ElicitationResult":
 		return eventInfo{kinds: programs, exit2: blocks, match: true}, true
 	case "PreModelSwitch":
 		return eventInfo{kinds: programs, exit2: blocks, match: true, timeout: 30 * time.Second}, true

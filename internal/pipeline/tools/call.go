@@ -123,6 +123,9 @@ func (s *Stage) reviewed(ctx context.Context, t *turn.Turn, c *call) bool {
 		return false
 	}
 	c.decision = d
+	if d.Verdict == perm.Deny && s.Hooks != nil {
+		c.said = append(c.said, s.Hooks.Refused(ctx, t, c.hookCall(), d).Messages...)
+	}
 	return d.Verdict == perm.Allow || d.Verdict == perm.Deny
 }
 

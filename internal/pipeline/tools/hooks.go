@@ -22,6 +22,8 @@ type Hooks interface {
 	Before(ctx context.Context, t *turn.Turn, c HookCall) turn.Hooked
 	// Asked may answer in the person's place.
 	Asked(ctx context.Context, t *turn.Turn, c HookCall, d perm.Decision) turn.Hooked
+	// Refused sees a call that the classifier of mode auto refused.
+	Refused(ctx context.Context, t *turn.Turn, c HookCall, d perm.Decision) turn.Hooked
 	// After sees what a call did.
 	After(ctx context.Context, t *turn.Turn, c HookCall, res tool.Result, took time.Duration) turn.Hooked
 	// Batch sees all calls of an answer; a block ends the turn.

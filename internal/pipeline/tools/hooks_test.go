@@ -3,6 +3,7 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -39,6 +40,11 @@ func (f *fakeHooks) After(_ context.Context, _ *turn.Turn, c tools.HookCall, _ t
 func (f *fakeHooks) Batch(_ context.Context, _ *turn.Turn, calls []tools.HookCall) turn.Hooked {
 	f.seen = append(f.seen, "batch "+msg.JoinText(calls[0].Result))
 	return f.batch
+}
+
+func (f *fakeHooks) Refused(_ context.Context, _ *turn.Turn, c tools.HookCall, d perm.Decision) turn.Hooked {
+	f.seen = append(f.seen, "refused "+c.Tool+": "+d.Reason)
+	return turn.Hooked{}
 }
 
 func hooked(v perm.Verdict) turn.Hooked {
@@ -112,5 +118,44 @@ func TestHookBatchEndsTheTurn(t *testing.T) {
 	}
 	if turn.StoppedByHook("").Subtype != event.Success {
 		t.Error("a hook's stop is no success")
+	}
+}
+
+// In mode auto the classifier answers before hooks and people; hooks are told of what it refused.
+func TestClassifierAndHooks(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		says perm.Verdict
+		err  error
+		want string
+		seen []string
+	}{
+		{"allows", perm.Allow, nil, "seen", []string{`after {"x":"old"}`, "batch seen"}},
+		{"refuses", perm.Deny, nil, "reviewed", []string{"refused A: reviewed", "batch reviewed"}},
+		{"is not sure", perm.Ask, nil, "reviewed; nobody is there to ask, so it was denied", []string{"asked", "batch reviewed; nobody is there to ask, so it was denied"}},
+		{"fails", perm.Allow, errors.New("down"), "rules; nobody is there to ask, so it was denied", []string{"asked", "batch rules; nobody is there to ask, so it was denied"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &fakeHooks{}
+			w := newWorld(`A {"x":"old"}`)
+			s := tools.New(tools.Deps{
+				Registry: tool.NewRegistry(scripted{name: "A", run: says("ran")}), Hooks: h,
+				Decide: func(perm.Request) perm.Decision {
+					return perm.Decision{Verdict: perm.Ask, Reason: "rules", Source: perm.Source{Kind: "classifier"}}
+				},
+				Classify: func(context.Context, *turn.Turn, perm.Request, perm.Decision) (perm.Decision, error) {
+					return perm.Decision{Verdict: tt.says, Reason: "reviewed", Source: perm.Source{Kind: "classifier"}}, tt.err
+				},
+			})
+			if err := s.Run(t.Context(), w.t); err != nil {
+				t.Fatal(err)
+			}
+			if got := w.results()[0]; got != "call0 "+tt.want && got != "!call0 "+tt.want {
+				t.Errorf("result %q, want %q", got, tt.want)
+			}
+			if diff := cmp.Diff(tt.seen, h.seen); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
