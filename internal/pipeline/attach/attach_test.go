@@ -175,7 +175,10 @@ func TestBudgetCutsAtALetter(t *testing.T) {
 }
 
 func TestChangedFiles(t *testing.T) {
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(dir, "a.txt")
 	write := func(text string, at int64) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/internal/diff"
+	"lathe/internal/file"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
@@ -55,10 +56,11 @@ func changedItem(files *tool.ReadCache, path string, was tool.ReadState, name st
 		files.Put(path, was) // its hash no longer fits, so an edit asks for a fresh read
 		return Item{Key: path + info.ModTime().String(), Text: name + " changed on disk since it was read; it is too large to show the difference."}, true
 	}
-	now, err := os.ReadFile(path)
+	f, err := file.Load(path, changedMax) // a link that took its place is not followed
 	if err != nil {
 		return Item{}, false
 	}
+	now := f.Data
 	sum := tool.Hash(now)
 	before := was.Content
 	was.ModTime, was.Size = info.ModTime(), info.Size()
