@@ -52,6 +52,36 @@ func (r *rig) snapshot() map[string]string {
 	return out
 }
 
+// each runs commands in one sandbox after the other; where the result is bad, each in one of its own to find which.
+func (r *rig) each(commands []string, bad func(result) string) {
+	r.t.Helper()
+	script := ""
+	for _, c := range commands {
+		script += "(\n" + c + "\n) 2>&1\nmkdir -p free; [ -f free/x.txt ] || echo free > free/x.txt\n"
+	}
+	res := r.run(script)
+	if bad(res) == "" {
+		return
+	}
+	r.t.Errorf("together: %s", res.out)
+	for _, c := range commands {
+		res := r.run("mkdir -p free; [ -f free/x.txt ] || echo free > free/x.txt\n" + c)
+		if why := bad(res); why != "" {
+			r.t.Errorf("%s\n%s\noutput: %s", c, why, res.out)
+		}
+	}
+}
+
+// says finds words that must not be said.
+func says(words ...string) func(result) string {
+	return func(res result) string {
+		if w := firstIn(res.out, words); w != "" {
+			return "says " + w
+		}
+		return ""
+	}
+}
+
 // furnish gives a workspace protected names, present and absent ones, and secrets that rules deny.
 func furnish(r *rig) {
 	r.put(".claude/settings.json", "{}\n")
@@ -100,16 +130,13 @@ func TestNothingChangesOutside(t *testing.T) {
 		r := newRig(t, furnish, change)
 		r.env = append(r.env, "OUT="+r.outside)
 		before := r.snapshot()
-		for _, command := range commands {
-			res := r.run(command)
-			if diff := cmp.Diff(before, r.snapshot()); diff != "" {
-				t.Errorf("%s\nchanged what it must not (output %s): %s", command, res.out, diff)
+		r.each(commands, func(res result) string {
+			diff := cmp.Diff(before, r.snapshot())
+			if diff != "" {
 				before = r.snapshot()
 			}
-			if !exists(r.path("free/x.txt")) {
-				r.put("free/x.txt", "free\n")
-			}
-		}
+			return diff
+		})
 	})
 }
 
@@ -124,13 +151,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 	backends(t, func(t *testing.T, backend string, change func(*rig)) {
 		r := newRig(t, furnish, change)
-		for _, command := range commands {
-			if res := r.run(command); strings.Contains(res.out, "SECRET") {
-				t.Errorf("%s\nshows %q", command, res.out)
-			}
-			_ = os.RemoveAll(r.path("free"))
-			r.put("free/x.txt", "free\n")
-		}
+		r.each(commands, says("SECRET"))
 		if got := r.read(".env"); got != "SECRET-ENV\n" {
 			t.Errorf("the file itself is now %q", got)
 		}
@@ -154,16 +175,13 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 		r := newRig(t, change)
 		v := victim(t)
 		pid := v.Process.Pid
-		for _, command := range []string{
+		r.each([]string{
 			"cat /proc/*/environ | tr '\\0' '\\n' | grep SECRET", fmt.Sprintf("cat /proc/%d/environ", pid), fmt.Sprintf("ls -la /proc/%d/root/ && echo ESCAPED", pid),
 			fmt.Sprintf("cat /proc/%d/mem && echo ESCAPED", pid), fmt.Sprintf("readlink /proc/%d/fd/0 && echo ESCAPED", pid), fmt.Sprintf("cat /proc/%d/environ", os.Getpid()),
-			fmt.Sprintf("kill -9 %d && echo ESCAPED", pid), fmt.Sprintf("cd /proc/%d/cwd && echo ESCAPED", pid), "kill -9 -1 2>/dev/null",
+			fmt.Sprintf("kill -9 %d && echo ESCAPED", pid), fmt.Sprintf("cd /proc/%d/cwd && echo ESCAPED", pid),
 			r.attacker() + fmt.Sprintf("ptrace %d", pid), r.attacker() + fmt.Sprintf("vm-read %d", pid), r.attacker() + fmt.Sprintf("kill %d", pid),
-		} {
-			if res := r.run(command); strings.Contains(res.out, "ESCAPED") || strings.Contains(res.out, "SECRET") {
-				t.Errorf("%s\nsays %q", command, res.out)
-			}
-		}
+		}, says("ESCAPED", "SECRET"))
+		r.run("kill -9 -1 2>/dev/null") // whoever can be reached, in the end the command itself
 		if err := v.Process.Signal(os.Signal(sigZero)); err != nil {
 			t.Errorf("the process outside is gone: %v", err)
 		}
@@ -174,15 +192,13 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 func TestSystemCalls(t *testing.T) {
 	backends(t, func(t *testing.T, backend string, change func(*rig)) {
 		r := newRig(t, change)
-		a := r.attacker()
-		for _, try := range []string{
-			"ptrace 1", "vm-read 1", "mount", "bind", "remount", "umount /proc", "umount " + r.work, "open-tree", "fsopen", "chroot", "unshare", "unshare-net", "setns", "clone", "clone3",
-			"io-uring", "keyring", "bpf", "perf", "handle", "tiocsti", "packet", "vsock", "netlink", "unix-self", "descriptors",
-		} {
-			res := r.run(a + try)
-			if !strings.Contains(res.out, "refused:") || strings.Contains(res.out, "ESCAPED") {
-				t.Errorf("%s: %q", try, res.out)
-			}
+		tries := []string{
+			"descriptors", "ptrace 1", "vm-read 1", "mount", "bind", "remount", "umount /proc", "umount " + r.work, "open-tree", "fsopen", "chroot", "unshare", "unshare-net", "setns", "clone", "clone3",
+			"io-uring", "keyring", "bpf", "perf", "handle", "tiocsti", "packet", "vsock", "netlink", "unix-self",
+		}
+		res := r.run(r.attacker() + strings.Join(tries, " , "))
+		if strings.Count(res.out, "refused:") != len(tries) || strings.Contains(res.out, "ESCAPED") {
+			t.Errorf("%s", res.out)
 		}
 	})
 }
@@ -212,7 +228,7 @@ func TestNetworkIsClosed(t *testing.T) {
 		}
 		tcp := listen("tcp", "127.0.0.1:0")
 		agent := listen("unix", r.path("agent.sock")) // even where files may be written
-		abstract := listen("unix", fmt.Sprintf("@lathe-test-%d", os.Getpid()))
+		abstract := listen("unix", fmt.Sprintf("@lathe-test-%d-%s", os.Getpid(), backend))
 		udp, err := net.ListenPacket("udp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -220,15 +236,14 @@ func TestNetworkIsClosed(t *testing.T) {
 		t.Cleanup(func() { _ = udp.Close() })
 		a := r.attacker()
 		r.env = append(r.env, "SSH_AUTH_SOCK="+agent.String(), "DOCKER_HOST=unix://"+agent.String())
-		for _, command := range []string{
+		r.each([]string{
 			a + "tcp " + tcp.String(), a + "tcp 1.1.1.1:443", a + "tcp 169.254.169.254:80", a + "tcp '[2606:4700:4700::1111]:443'", a + "udp " + udp.LocalAddr().String(), a + "udp 1.1.1.1:53",
 			a + "dns example.com", a + "unix " + agent.String(), a + "unix " + abstract.String(), a + "unix /var/run/docker.sock", "echo x > /dev/tcp/1.1.1.1/443 && echo ESCAPED",
 			"echo x > /dev/tcp/" + strings.Replace(tcp.String(), ":", "/", 1) + " && echo ESCAPED", "echo x > /dev/udp/1.1.1.1/53 && echo ESCAPED",
 			"HTTP_PROXY= http_proxy= " + a + "get http://" + tcp.String() + "/", "env | grep -E '^(SSH_AUTH_SOCK|DOCKER_HOST)=' && echo ESCAPED",
-		} {
-			if res := r.run(command); strings.Contains(res.out, "ESCAPED") || reached.Load() > 0 {
-				t.Errorf("%s\nsays %q", command, res.out)
-			}
+		}, says("ESCAPED"))
+		if n := reached.Load(); n > 0 {
+			t.Errorf("%d connections came through", n)
 		}
 		_ = udp.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 		if n, _, err := udp.ReadFrom(make([]byte, 64)); err == nil {

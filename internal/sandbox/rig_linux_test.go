@@ -191,7 +191,8 @@ func (r *rig) run(command string) result {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	text := out.Excerpt(1 << 20).Head
+	x := out.Excerpt(1 << 20)
+	text := x.Head + x.Tail
 	return result{out: text, code: e.Code, notes: run.End(e.Code != 0, text), left: len(e.Left)}
 }
 
