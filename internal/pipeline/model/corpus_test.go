@@ -155,9 +155,7 @@ func TestRecordedStreams(t *testing.T) {
 			readers := map[string]func() io.Reader{
 				"whole": func() io.Reader { return strings.NewReader(string(data)) },
 				"parts": func() io.Reader { return &parts{data: data, rng: rng} },
-			}
-			if len(data) < 12<<10 {
-				readers["bytes"] = func() io.Reader { return iotest.OneByteReader(strings.NewReader(string(data))) }
+				"bytes": func() io.Reader { return iotest.OneByteReader(strings.NewReader(string(data))) }, // split at every byte
 			}
 			for kind, r := range readers {
 				g := assemble(bodyClient(t, r).Stream(context.Background(), &provider.Request{}))
