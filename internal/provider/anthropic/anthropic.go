@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"lathe/internal/provider"
 	"lathe/internal/provider/wire"
 )
@@ -51,6 +53,7 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.APIKey, o.AuthToken = strings.TrimSpace(o.APIKey), strings.TrimSpace(o.AuthToken) // a line end of the file that it was read from
 	c := &Client{opts: o, url: target, http: o.Client}
 	if c.http == nil {
 		if c.http, err = NewClient(func(string) string { return "" }); err != nil {
@@ -181,6 +184,24 @@ func (c *Client) setHeaders(ctx context.Context, h http.Header, req *provider.Re
 	}
 	for k, v := range c.opts.Headers {
 		h[http.CanonicalHeaderKey(k)] = v
+	}
+	return checkHeaders(h)
+}
+
+// checkHeaders finds what HTTP does not take, which the transport would call a failure of the network. It does not
+// show values: one may be a key.
+func checkHeaders(h http.Header) error {
+	for name, values := range h {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return &provider.Error{Kind: provider.Invalid, NoRetry: true, Message: fmt.Sprintf("the header name %q is not valid", name)}
+		}
+		if slices.ContainsFunc(values, func(v string) bool { return !httpguts.ValidHeaderFieldValue(v) }) {
+			e := &provider.Error{Kind: provider.Invalid, NoRetry: true, Message: fmt.Sprintf("the value of the header %s has a line end or another control character in it", name)}
+			if name == "X-Api-Key" || name == "Authorization" {
+				e.Kind = provider.Auth
+			}
+			return e
+		}
 	}
 	return nil
 }

@@ -296,6 +296,37 @@ func TestNetworkErrors(t *testing.T) {
 }
 
 // The end of the context closes the connection at once, and its cause is the error.
+// What HTTP does not take is named, without its value, and is no failure of the network. A line end behind a key, as
+// files have it, is no part of the key.
+func TestHeaders(t *testing.T) {
+	key := ""
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		key = r.Header.Get("X-Api-Key")
+		fmt.Fprint(w, startEvent+stopEvent)
+	})
+	if _, _, err := collect(t.Context(), client(t, Options{BaseURL: url, APIKey: " k1\n"}), request()); err != nil || key != "k1" {
+		t.Errorf("key %q, %v", key, err)
+	}
+	two := func(context.Context, bool) (string, error) { return "s1\ns2", nil }
+	for name, c := range map[string]struct {
+		o    Options
+		want provider.Kind
+	}{
+		"a key of two lines":      {Options{APIKey: "s1\ns2"}, provider.Auth},
+		"a token of two lines":    {Options{AuthToken: "s1\ns2"}, provider.Auth},
+		"a helper with two lines": {Options{KeyHelper: two}, provider.Auth},
+		"a header's name":         {Options{APIKey: "k", Headers: http.Header{"X A": {"s1"}}}, provider.Invalid},
+		"a header's value":        {Options{APIKey: "k", Headers: http.Header{"X-A": {"s1\x00"}}}, provider.Invalid},
+	} {
+		c.o.BaseURL = url
+		_, _, err := collect(t.Context(), client(t, c.o), request())
+		var e *provider.Error
+		if !errors.As(err, &e) || e.Kind != c.want || !e.NoRetry || strings.Contains(e.Error(), "s1") {
+			t.Errorf("%s: %+v", name, err)
+		}
+	}
+}
+
 func TestCancel(t *testing.T) {
 	gone := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
