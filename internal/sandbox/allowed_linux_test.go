@@ -24,6 +24,7 @@ func TestWorkGoesOn(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"git add -A && git commit -q -m first && git log --format=%s", "first"},
 		{"git checkout -q -b topic && echo more >> a.txt && git commit -qam second && git merge-base HEAD topic >/dev/null && git status --short", ""},
+		{"git diff --stat HEAD && git log --format=%s HEAD", "second\nfirst"}, // no placeholder is taken for a revision
 		{"git stash list; git worktree list | wc -l", "1"},
 		{"echo kept > $TMPDIR/t; mktemp >/dev/null && cat $TMPDIR/t", "kept"},
 		{"cat $TMPDIR/t /tmp/t", "kept\nkept"}, // for the whole session, under both names
@@ -63,6 +64,56 @@ func TestGoBuild(t *testing.T) {
 	if res := r.run("go build -o prog . && ./prog"); !strings.Contains(res.out, "built") || res.code != 0 {
 		t.Errorf("code %d: %s %v", res.code, res.out, res.notes)
 	}
+}
+
+// In a directory that is no repository, builds are not misled, and one that a command makes is harmless.
+func TestNewRepository(t *testing.T) {
+	t.Parallel()
+	needBubblewrap(t)
+	r := newRig(t, func(r *rig) {
+		if err := os.RemoveAll(r.path(".git")); err != nil {
+			r.t.Fatal(err)
+		}
+	})
+	if res := r.run("[ ! -e .git ] && git init -q && git add a.txt && git commit -q -m first && git log --format=%s"); strings.TrimSpace(res.out) != "first" || len(res.notes) > 0 {
+		t.Errorf("%s %q", res.out, res.notes)
+	}
+	if exists(r.path(".git/hooks")) || !strings.Contains(r.read(".git/config"), "bare = false") {
+		t.Errorf("settings: %s", r.read(".git/config"))
+	}
+	if err := os.RemoveAll(r.path(".git")); err != nil {
+		t.Fatal(err)
+	}
+	res := r.run("git init -q && git config core.fsmonitor 'touch /x' && git remote add origin https://a.test/b.git && git remote add evil 'ext::sh -c x' && echo x > .git/hooks/post-commit && mkdir -p sub && echo sub > .git/commondir")
+	want := "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n[remote \"origin\"]\n\turl = https://a.test/b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[remote \"evil\"]\n\tfetch = +refs/heads/*:refs/remotes/evil/*\n"
+	if got := r.read(".git/config"); got != want || exists(r.path(".git/hooks")) || exists(r.path(".git/commondir")) || !strings.Contains(strings.Join(res.notes, ""), "harmless") {
+		t.Errorf("%s\nnotes %q\nsettings: %s", res.out, res.notes, got)
+	}
+	for _, command := range []string{"rm -rf .git; echo 'gitdir: sub' > .git", "rm -rf .git; ln -s sub .git", "mkdir objects refs; echo 'ref: refs/heads/main' > HEAD"} {
+		_ = os.RemoveAll(r.path(".git"))
+		r.run(command)
+		if exists(r.path(".git")) || isGitDir(r.work) {
+			t.Errorf("%s: it stays", command)
+		}
+	}
+	_ = os.RemoveAll(r.path("objects"))
+	if r.run("echo mine > HEAD"); r.read("HEAD") != "mine\n" {
+		t.Error("a file HEAD that makes no repository was taken away")
+	}
+	r.put("HEAD", "ref: refs/heads/main\n")
+	if r.run("mkdir -p objects refs"); isGitDir(r.work) { // in two steps
+		t.Error("the directory has become a repository")
+	}
+}
+
+// What the helper does with signals does not change how the command takes them.
+func TestSignalsInside(t *testing.T) {
+	backends(t, func(t *testing.T, backend string, change func(*rig)) {
+		r := newRig(t, change)
+		if res := r.run("sleep 60 & kill $!; wait $!; echo $?; trap -p"); strings.TrimSpace(res.out) != "143" {
+			t.Errorf("%q", res.out)
+		}
+	})
 }
 
 // A linked work tree may commit: the repository that it belongs to is writable, but for its settings and hooks.
@@ -247,13 +298,13 @@ func TestLeftoverPlaceholder(t *testing.T) {
 	t.Parallel()
 	needBubblewrap(t)
 	r := newRig(t)
-	for _, name := range []string{".mcp.json", "HEAD"} {
+	for _, name := range []string{".mcp.json", ".vscode"} {
 		if err := os.Mkdir(r.path(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	r.run("true")
-	if exists(r.path(".mcp.json")) || exists(r.path("HEAD")) {
+	if exists(r.path(".mcp.json")) || exists(r.path(".vscode")) {
 		t.Error("it is still there")
 	}
 }

@@ -188,7 +188,8 @@ func supervise(spec helperSpec, channel *os.File, args []string) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{os.NewFile(3, "script"), os.NewFile(4, "report"), r}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT) // the group gets them; we stay for the rest
+	// The group gets these; we stay for the rest. Caught and not ignored, or the command would ignore them too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 type state struct {
 	path string
 	link string // where it led; empty when there was nothing
+	bare bool   // its directory was a repository by itself
 }
 
 // remember notes names that the sandbox cannot keep from being changed: a link cannot be covered by a mount, and
@@ -22,10 +23,10 @@ func remember(paths []string) []state {
 	var out []state
 	for _, path := range paths {
 		link, err := os.Readlink(path)
-		if err != nil && exists(path) {
+		if err != nil && exists(path) && filepath.Base(path) != "HEAD" {
 			continue // no link any more: it is kept by other means
 		}
-		out = append(out, state{path, link})
+		out = append(out, state{path, link, isGitDir(filepath.Dir(path))})
 	}
 	return out
 }
@@ -35,8 +36,18 @@ func remember(paths []string) []state {
 func restore(before []state) []string {
 	var notes []string
 	for _, s := range before {
+		name := filepath.Base(s.path)
+		if name == "HEAD" && (s.bare || !isGitDir(filepath.Dir(s.path))) {
+			continue // a file like any other: the directory is no repository for it
+		}
 		link, err := os.Readlink(s.path)
 		if err == nil && link == s.link || errors.Is(err, fs.ErrNotExist) && s.link == "" {
+			continue
+		}
+		if name == ".git" && s.link == "" && err != nil && isDir(s.path) {
+			if note := tame(s.path); note != "" {
+				notes = append(notes, note)
+			}
 			continue
 		}
 		if err := putBack(s); err != nil {

@@ -9,8 +9,13 @@ import (
 )
 
 // rootNames may not come to be in a working directory: each decides what programs run when the directory is next
-// used. A HEAD would make it a bare repository with settings of its own.
-var rootNames = []string{".claude", ".lathe", ".mcp.json", ".vscode", ".idea", ".git", "HEAD"}
+// used. An empty directory stands in their place while a command runs.
+var rootNames = []string{".claude", ".lathe", ".mcp.json", ".vscode", ".idea"}
+
+// looseNames are of that kind too, but a placeholder would mislead: git takes a file HEAD for a revision and
+// compilers ask an empty .git for its version. They are looked after when a command ends: a new repository is made
+// inert, and a HEAD that would turn the directory itself into one is taken away.
+var looseNames = []string{".git", "HEAD"}
 
 // homeNames are the same for the home directory, where it can be written at all.
 var homeNames = []string{
@@ -29,6 +34,15 @@ const (
 func (d *deriver) protectRoot(root string) {
 	for _, name := range rootNames {
 		d.protect(root, name)
+	}
+	for _, name := range looseNames {
+		path := filepath.Join(root, name)
+		if exists(path) {
+			d.protect(root, name)
+		}
+		if name == "HEAD" || !exists(path) {
+			d.policy.Restore = appendNew(d.policy.Restore, path)
+		}
 	}
 	left := scanEntries
 	d.scan(root, 0, &left)
