@@ -223,6 +223,7 @@ func (r *run) sources() []attach.Source {
 	ws := r.tools.workspace
 	return append(out,
 		attach.Date(),
+		attach.Directory(r.place.sys.Dirs.Work, r.toldDir()),
 		attach.Mention(r.tools.readFile, func(path string) bool { return !r.readDenied(path) }),
 		attach.Changed(r.tools.files, ws.Rel),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),

@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 
 	"lathe/internal/msg"
 )
@@ -46,4 +47,18 @@ func (r *run) readable(path string) bool {
 		}
 	}
 	return false
+}
+
+// toldDir is the working directory that a resumed session was told of last, "" when it was told of none.
+func (r *run) toldDir() string {
+	dir := ""
+	if f := r.conv.state.Frozen; f != nil && r.conv.resumed {
+		dir = f.Dir
+	}
+	for _, m := range r.conv.state.Messages {
+		if m.Kind == msg.KindAttachment && m.Source == "directory" {
+			_, dir, _ = strings.Cut(m.Key, " ")
+		}
+	}
+	return dir
 }

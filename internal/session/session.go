@@ -37,6 +37,7 @@ type Frozen struct {
 	Tools  []msg.ToolDef `json:"tools"`
 	Model  string        `json:"model,omitempty"`
 	Static int           `json:"static,omitempty"` // number of system blocks before the boundary
+	Dir    string        `json:"dir,omitempty"`    // working directory that the system prompt names
 }
 
 // State is what a resumed session starts from.

@@ -320,3 +320,25 @@ func TestMentions(t *testing.T) {
 		t.Errorf("a forbidden file was attached, or nobody was told: %s", w.text())
 	}
 }
+
+func TestDirectory(t *testing.T) {
+	for _, c := range []struct {
+		name, work, told string
+		want             []string
+	}{
+		{"the same", "/a", "/a", nil},
+		{"none was told", "/a", "", nil},
+		{"another, told once", "/b", "/a", []string{"directory t1 /b"}},
+	} {
+		w := newWorld()
+		stage := attach.New(attach.Directory(c.work, c.told))
+		for range 2 { // two turns of one run
+			if err := stage(t.Context(), w.t); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(c.want, w.attached()); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}

@@ -52,6 +52,9 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 		}
 		f := d.build(ctx)
 		f.Model = t.Model
+		if d.Custom == nil && d.Override == nil {
+			f.Dir = d.Cwd
+		}
 		t.System, t.Tools, t.Static = f.System, f.Tools, f.Static
 		t.Note("system prompt of %d blocks, %d tools, frozen with the session", len(f.System), len(f.Tools))
 		return d.Freeze(f)

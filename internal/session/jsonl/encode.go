@@ -289,6 +289,7 @@ func appendFrozen(dst []byte, h *header, at time.Time, f session.Frozen) []byte 
 	e.str("sessionId", h.session)
 	e.str("timestamp", at.UTC().Format(timeLayout))
 	e.opt("model", f.Model)
+	e.opt("dir", f.Dir)
 	e.raw("static", fmt.Append(nil, f.Static))
 	e.key("system")
 	e.b = msg.AppendBlocks(e.b, f.System)

@@ -166,7 +166,7 @@ func TestRoundTrip(t *testing.T) {
 		s := Store{StateDir: dir, Version: "0.1.0", Entrypoint: "sdk-cli"}
 		log, err := s.Create(Start{Dir: dir})
 		must2(t, err)
-		frozen := session.Frozen{System: rapid.SliceOfN(rapid.Custom(drawBlock), 1, 3).Draw(t, "system"), Model: "m", Static: 1, Tools: []msg.ToolDef{{
+		frozen := session.Frozen{System: rapid.SliceOfN(rapid.Custom(drawBlock), 1, 3).Draw(t, "system"), Model: "m", Static: 1, Dir: "/a b", Tools: []msg.ToolDef{{
 			Name: "Read", Description: rapid.String().Draw(t, "description"), InputSchema: json.RawMessage(`{"type":"object","description":"<a> & \u003cb>"}`),
 		}}}
 		must2(t, log.Freeze(frozen))
