@@ -39,8 +39,10 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 		start.ID = id.String()
 	}
 	ref := o.resume
-	if strings.ContainsAny(ref, `/\`) && !filepath.IsAbs(ref) {
-		ref = filepath.Join(start.Dir, ref) // a transcript file
+	if path := filepath.Join(start.Dir, ref); strings.ContainsAny(ref, `/\`) && !filepath.IsAbs(ref) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			ref = path // a transcript file
+		}
 	}
 	if o.cont {
 		m, err := store.Latest(start.Dir, true)

@@ -25,12 +25,13 @@ func (s Store) Find(dir, ref string) (session.Meta, error) {
 	if filepath.IsAbs(ref) {
 		return findPath(ref)
 	}
-	if ref != "" && !strings.ContainsAny(ref, `/\`) {
-		m, err := s.findID(dir, ref)
-		if !errors.Is(err, session.ErrNotFound) {
+	if ref != "" && !strings.ContainsAny(ref, `/\`) { // no id has one; a title may
+		if m, err := s.findID(dir, ref); !errors.Is(err, session.ErrNotFound) {
 			return m, err
 		}
-		if m, err = s.findTitle(dir, ref); !errors.Is(err, session.ErrNotFound) {
+	}
+	if ref != "" {
+		if m, err := s.findTitle(dir, ref); !errors.Is(err, session.ErrNotFound) {
 			return m, err
 		}
 	}
