@@ -57,6 +57,9 @@ func TestGoBuild(t *testing.T) {
 		t.Skip("no go command")
 	}
 	dir := strings.TrimSpace(string(cache))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Skip(err)
+	}
 	r := newRig(t, func(r *rig) { r.settings.AllowWrite = []string{dir} })
 	r.put("go.mod", "module x\n\ngo 1.21\n")
 	r.put("main.go", "package main\n\nfunc main() { println(\"built\") }\n")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,6 +61,7 @@ func newRig(t testing.TB, change ...func(*rig)) *rig {
 	r.put("outside/file", "outside\n")
 	r.put("a.txt", "hello\n")
 	r.env = proc.Env(os.Environ(), "HOME="+r.home, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	r.env = slices.DeleteFunc(r.env, func(kv string) bool { return strings.HasPrefix(kv, "GOCACHE=") })
 	r.outsideGit("init", "-q")
 	r.roots = []string{r.work}
 	for _, c := range change {
