@@ -69,7 +69,7 @@ func runPrompt(o *options, st Streams) int {
 	return r.headless(event.Prompt{Text: text, Images: o.images})
 }
 
-// newRun builds a run. Nothing is started and nothing is written yet.
+// newRun builds a run. Nothing is started yet.
 func newRun(o *options, st Streams) (*run, error) {
 	p, err := findPlace(o)
 	if err != nil {
