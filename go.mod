@@ -23,6 +23,7 @@ require (
 
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/stretchr/testify v1.12.1 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 )

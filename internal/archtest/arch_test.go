@@ -19,9 +19,9 @@ var layers = []struct {
 	level    int
 	packages []string
 }{
-	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git", "redact"}},
+	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git", "redact", "frontmatter"}},
 	{1, []string{"perm", "perm/...", "event", "trace"}},
-	{2, []string{"provider", "provider/...", "tool", "hook", "session", "session/...", "config", "memory", "sandbox"}},
+	{2, []string{"provider", "provider/...", "tool", "hook", "session", "session/...", "config", "memory", "skill", "sandbox"}},
 	{3, []string{"turn", "tool/..."}},
 	{4, []string{"pipeline/..."}},
 	{5, []string{"pipeline", "engine", "demo"}},
