@@ -236,11 +236,14 @@ func TestNetworkIsClosed(t *testing.T) {
 		t.Cleanup(func() { _ = udp.Close() })
 		a := r.attacker()
 		r.env = append(r.env, "SSH_AUTH_SOCK="+agent.String(), "DOCKER_HOST=unix://"+agent.String())
+		tries := []string{
+			"tcp " + tcp.String(), "tcp 1.1.1.1:443", "tcp 169.254.169.254:80", "tcp [2606:4700:4700::1111]:443", "udp " + udp.LocalAddr().String(), "udp 1.1.1.1:53",
+			"dns example.com", "unix " + agent.String(), "unix " + abstract.String(), "unix /var/run/docker.sock", "get http://" + tcp.String() + "/",
+		}
 		r.each([]string{
-			a + "tcp " + tcp.String(), a + "tcp 1.1.1.1:443", a + "tcp 169.254.169.254:80", a + "tcp '[2606:4700:4700::1111]:443'", a + "udp " + udp.LocalAddr().String(), a + "udp 1.1.1.1:53",
-			a + "dns example.com", a + "unix " + agent.String(), a + "unix " + abstract.String(), a + "unix /var/run/docker.sock", "echo x > /dev/tcp/1.1.1.1/443 && echo ESCAPED",
+			a + "'" + strings.Join(tries, "' , '") + "'", "echo x > /dev/tcp/1.1.1.1/443 && echo ESCAPED",
 			"echo x > /dev/tcp/" + strings.Replace(tcp.String(), ":", "/", 1) + " && echo ESCAPED", "echo x > /dev/udp/1.1.1.1/53 && echo ESCAPED",
-			"HTTP_PROXY= http_proxy= " + a + "get http://" + tcp.String() + "/", "env | grep -E '^(SSH_AUTH_SOCK|DOCKER_HOST)=' && echo ESCAPED",
+			"env | grep -E '^(SSH_AUTH_SOCK|DOCKER_HOST)=' && echo ESCAPED",
 		}, says("ESCAPED"))
 		if n := reached.Load(); n > 0 {
 			t.Errorf("%d connections came through", n)
