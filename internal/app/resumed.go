@@ -49,7 +49,11 @@ func (r *run) readable(path string) bool {
 	return false
 }
 
-// toldDir is the working directory that a resumed session was told of last, "" when it was told of none.
+// dirKind is the state record of the directory that commands ended in, where they left the one that the model was
+// told of: the next run starts in its own.
+const dirKind = "cwd"
+
+// toldDir is the directory that the model of a resumed session takes itself to be in, "" when it was told of none.
 func (r *run) toldDir() string {
 	dir := ""
 	if f := r.conv.state.Frozen; f != nil && r.conv.resumed {
@@ -60,5 +64,20 @@ func (r *run) toldDir() string {
 			_, dir, _ = strings.Cut(m.Key, " ")
 		}
 	}
+	_ = json.Unmarshal(r.conv.state.Kept[dirKind], &dir)
+	r.keptDir = first(dir, r.place.sys.Dirs.Work)
 	return dir
+}
+
+// keepDir remembers for later runs where the commands of a turn have ended.
+func (r *run) keepDir() {
+	dir := r.tools.workspace.Cwd()
+	if dir == r.keptDir {
+		return
+	}
+	if err := r.conv.log.Keep(dirKind, dir); err != nil {
+		r.warn("remember the directory: " + err.Error())
+		return
+	}
+	r.keptDir = dir
 }

@@ -40,6 +40,8 @@ type run struct {
 	watch *config.Watcher          // of the settings files
 	dirs  []string
 
+	keptDir string // where the model takes itself to be, as the session's file says
+
 	session   *engine.Session
 	toolStage *tools.Stage
 	ledger    *account.Ledger
@@ -301,6 +303,7 @@ func (r *run) resultsDir() string {
 // afterTurn joins the calls that were started early.
 func (r *run) afterTurn() {
 	r.toolStage.Wait()
+	r.keepDir()
 	r.mu.Lock()
 	r.touched = nil
 	r.mu.Unlock()
