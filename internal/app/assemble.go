@@ -59,7 +59,7 @@ func (r *run) engine() error {
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
-		Clean: r.place.clean,
+		Clean: r.place.clean, Query: r.query, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
 	}
 	if r.trace != nil {
 		cfg.Trace = r.trace
@@ -156,7 +156,7 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	if err != nil {
 		return prompt.Deps{}, err
 	}
-	if custom != "" {
+	if custom != "" || o.systemSet {
 		cfg.Custom = &custom
 	}
 	if cfg.Append, err = joinPrompt(o.appendFile, "append-system-prompt-file", o.appendSystem); err != nil {
@@ -181,7 +181,7 @@ func joinPrompt(file, flag, inline string) (string, error) {
 }
 
 func (r *run) toolDeps() tools.Deps {
-	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember}
+	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember, Update: r.applyUpdates}
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -33,6 +34,7 @@ type options struct {
 	toolsSet                   bool
 	addDirs                    []string
 	system, systemFile         string
+	systemSet                  bool // by a host: even an empty one replaces the default
 	appendSystem, appendFile   string
 	override                   string
 	settings                   string
@@ -46,6 +48,7 @@ type options struct {
 	thinking                   string
 	noCommands                 bool
 	permissionPrompts          string
+	promptTool                 string
 	images                     []string
 	record, replay             string
 	trust                      bool
@@ -63,7 +66,7 @@ type options struct {
 // that nobody relies on what does not happen.
 var later = map[string]bool{ // name → takes a value
 	"forward-subagent-text": false, "prompt-suggestions": false,
-	"permission-prompt-tool": true, "append-subagent-system-prompt": true, "append-subagent-system-prompt-file": true,
+	"append-subagent-system-prompt": true, "append-subagent-system-prompt-file": true,
 	"init": false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true, "autocompact": true,
 	"restricted": false, "system-prompt-snapshot": true, "exclude-dynamic-system-prompt-sections": false,
 	"mcp-config": true, "strict-mcp-config": false, "agent": true, "agents": true, "plugin-dir": true, "plugin-url": true,
@@ -81,7 +84,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.Usage = func() {}
 	f.BoolVarP(&o.print, "print", "p", false, "run the prompt and exit (no terminal interface)")
 	f.StringVar(&o.outputFormat, "output-format", "text", "`text`, json or stream-json")
-	f.StringVar(&o.inputFormat, "input-format", "text", "`text`")
+	f.StringVar(&o.inputFormat, "input-format", "text", "`text`, or stream-json: messages and control requests, one a line")
 	f.BoolVar(&o.partial, "include-partial-messages", false, "the model's stream events too (stream-json)")
 	f.BoolVar(&o.hookEvents, "include-hook-events", false, "tell of each hook that runs (stream-json)")
 	f.BoolVar(&o.replayed, "replay-user-messages", false, "echo the user's messages (stream-json)")
@@ -107,6 +110,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringArrayVar(&o.disallowed, "disallowedTools", nil, "deny `rules`; a bare name removes the tool")
 	f.StringArrayVar(&o.tools, "tools", nil, "offer only these built-in `tools`; \"\" for none, default for all")
 	f.StringVar(&o.permissionPrompts, "permission-prompts", "host", "host or none: who answers permission questions")
+	f.StringVar(&o.promptTool, "permission-prompt-tool", "", "stdio: ask the host over the control channel")
 	f.StringArrayVar(&o.addDirs, "add-dir", nil, "further working `directories`")
 	f.BoolVar(&o.trust, "trust", false, "trust this directory's settings for this run")
 	f.StringVar(&o.system, "system-prompt", "", "replace the system prompt with this `text`")
@@ -171,12 +175,15 @@ func (o *options) check(f *pflag.FlagSet) error {
 	if !slices.Contains([]string{"text", "json", "stream-json"}, o.outputFormat) {
 		return fmt.Errorf("--output-format must be text, json or stream-json, not %q", o.outputFormat)
 	}
-	switch o.inputFormat {
-	case "text":
-	case "stream-json":
-		return fmt.Errorf("--input-format stream-json is not supported by this version of Lathe")
-	default:
-		return fmt.Errorf("--input-format must be text, not %q", o.inputFormat)
+	switch {
+	case o.inputFormat != "text" && o.inputFormat != "stream-json":
+		return fmt.Errorf("--input-format must be text or stream-json, not %q", o.inputFormat)
+	case o.inputFormat == "stream-json" && o.outputFormat != "stream-json":
+		return errors.New("--input-format stream-json needs --output-format stream-json")
+	case o.inputFormat == "stream-json" && o.prompt != "":
+		return errors.New("with --input-format stream-json prompts come on standard input, not as an argument")
+	case o.promptTool != "" && (o.promptTool != "stdio" || o.inputFormat != "stream-json"):
+		return errors.New("--permission-prompt-tool: this version of Lathe asks only the host, with stdio and --input-format stream-json")
 	}
 	if o.partial && o.outputFormat != "stream-json" {
 		return fmt.Errorf("--include-partial-messages needs --output-format stream-json")

@@ -61,6 +61,9 @@ func Main(args []string, st Streams) int {
 	if near := mistyped(o); near != "" {
 		return report(st, fmt.Errorf("there is no command %q. Did you mean lathe %s? (A prompt of one word needs -p.)", o.prompt, near))
 	}
+	if o.inputFormat == "stream-json" {
+		return runHost(o, st)
+	}
 	return runPrompt(o, st)
 }
 

@@ -24,6 +24,7 @@ type Conn struct {
 	arrived chan struct{} // closed when the first subscriber came
 	work    chan struct{} // capacity 1: something was queued or Close was asked for
 	closed  bool
+	queries sync.WaitGroup
 	done    chan struct{} // closed when the loop has ended
 }
 
@@ -85,11 +86,25 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 		c.s.SetMode(o.Mode)
 	case event.SetModel:
 		c.s.SetModel(o.Model)
+	case event.Query:
+		c.queries.Go(func() { c.publish(item{env: c.s.envelope("", c.reply(o))}) })
 	case event.Close:
 		c.closed = true
 		c.wake()
 	}
 	return nil
+}
+
+// reply answers a query. The goroutine that runs it is joined when the loop ends.
+func (c *Conn) reply(q event.Query) event.Reply {
+	if c.s.cfg.Query == nil {
+		return event.Reply{ID: q.ID, Err: "this session answers no queries"}
+	}
+	v, err := c.s.cfg.Query(c.ctx, q.Kind, q.Payload)
+	if err != nil {
+		return event.Reply{ID: q.ID, Err: err.Error()}
+	}
+	return event.Reply{ID: q.ID, Value: event.Encode(v)}
 }
 
 func (c *Conn) wake() {
@@ -108,13 +123,24 @@ func (c *Conn) loop() {
 	case <-c.ctx.Done():
 		return
 	}
+	defer c.queries.Wait()
+	busy := false
 	for {
 		if p, ctx, cancel := c.next(); cancel != nil {
+			if !busy {
+				busy = true
+				c.publish(item{env: c.s.envelope("", event.State{State: "running"})})
+			}
 			for env, err := range c.s.Submit(ctx, p) {
 				c.publish(item{env, err})
 			}
 			cancel(nil)
 			continue
+		}
+		if busy {
+			busy = false
+			c.publish(item{env: c.s.envelope("", event.State{State: "idle"})})
+			continue // a prompt may have come meanwhile
 		}
 		c.mu.Lock()
 		closed := c.closed

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -32,6 +33,9 @@ type Config struct {
 
 	Trace trace.Recorder // nil: no records
 	Tell  bool           // tell front ends of each stage
+
+	// Query answers a Query op. It may be called at any time, from several goroutines.
+	Query func(ctx context.Context, kind string, payload json.RawMessage) (any, error)
 
 	CanAsk bool // somebody is there to answer questions
 	// Asking is told of each question that waits for a person. Nil: nobody is.

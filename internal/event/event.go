@@ -38,6 +38,17 @@ type Notice struct {
 	Text  string
 }
 
+// Reply answers a Query. Err is empty on success.
+type Reply struct {
+	ID    string
+	Value json.RawMessage
+	Err   string
+}
+
+// State says whether the session has work: "running" when it takes up a prompt while it was idle, "idle" when nothing
+// is queued or runs any more.
+type State struct{ State string }
+
 // Turn
 
 // TurnStarted opens a turn. TurnDone closes it.
@@ -160,6 +171,8 @@ type TurnDone struct{ Result Result }
 
 func (Ready) event()        {}
 func (Notice) event()       {}
+func (Reply) event()        {}
+func (State) event()        {}
 func (TurnStarted) event()  {}
 func (StageDone) event()    {}
 func (Message) event()      {}

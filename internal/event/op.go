@@ -32,6 +32,8 @@ type Answer struct {
 	// Save makes an allowed answer last: the rules that the question suggested, exactly, are kept for the session, or
 	// in the local, project or user settings. Empty: this call only.
 	Save Scope
+	// Updates are permission updates in the documented form, for hosts that grant more than was suggested.
+	Updates json.RawMessage
 }
 
 // Scope says for how long and for whom a lasting answer holds.
@@ -51,6 +53,14 @@ type (
 	SetModel struct{ Model string }
 )
 
+// Query asks the session for something by name, or changes a setting that may be refused; the answer is a Reply with
+// the same ID. What there is to ask is documented with the front ends that offer it.
+type Query struct {
+	ID      string
+	Kind    string
+	Payload json.RawMessage
+}
+
 // Close ends the session after the running turn.
 type Close struct{}
 
@@ -59,4 +69,5 @@ func (Interrupt) op() {}
 func (Answer) op()    {}
 func (SetMode) op()   {}
 func (SetModel) op()  {}
+func (Query) op()     {}
 func (Close) op()     {}

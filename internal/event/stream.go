@@ -73,7 +73,7 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		return e.hook(env, ev.Event, "hook_response", fields)
 	case TurnDone:
 		return e.line(env, "result", ev.Result.Subtype, resultFields(ev.Result))
-	case TurnStarted, Requesting, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
+	case TurnStarted, Reply, State, Requesting, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
 		return nil // other front ends show these; the protocol has no line for them
 	}
 	return nil

@@ -90,13 +90,25 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 	case !answer.Allow:
 		c.refused(answer)
 	case answer.Input != nil:
+		s.update(t, answer)
 		c.understand(ctx, answer.Input, s.Decide)
 		if c.err == nil && c.decision.Verdict != perm.Deny {
 			c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
 		}
 	default:
+		s.update(t, answer)
 		s.remember(t, c.decision.Suggest, answer.Save)
 		c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
+	}
+}
+
+// update applies what a host grants with its answer.
+func (s *Stage) update(t *turn.Turn, a event.Answer) {
+	if s.Update == nil || len(a.Updates) == 0 {
+		return
+	}
+	if err := s.Update(a.Updates); err != nil {
+		_ = t.Emit(event.Notice{Level: "warning", Text: "permission updates were not applied: " + err.Error()})
 	}
 }
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -31,6 +32,8 @@ type Deps struct {
 	Covered func(req perm.Request) perm.Decision
 	// Classify answers in mode auto what the rules leave open. Nil, or an error: the call is asked.
 	Classify func(ctx context.Context, t *turn.Turn, req perm.Request, asked perm.Decision) (perm.Decision, error)
+	// Update applies permission updates that came with an answer. Nil: they are not taken.
+	Update func(updates json.RawMessage) error
 	// Remember keeps rules that a person's lasting answer granted. Nil: answers do not last.
 	Remember func(rules []perm.Rule, where event.Scope) error
 	// Hooks see the calls before and after they run. Nil: there are none.

@@ -1,0 +1,161 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"lathe/internal/event"
+	"lathe/internal/front/sdk"
+	"lathe/internal/pipeline/prompt"
+)
+
+// initialize is what a host may set in the handshake. Unknown fields are ignored.
+type initialize struct {
+	SystemPrompt []string        `json:"systemPrompt"`
+	Append       string          `json:"appendSystemPrompt"`
+	JSONSchema   json.RawMessage `json:"jsonSchema"`
+	Title        string          `json:"title"`
+	Hooks        json.RawMessage `json:"hooks"`
+	SDKServers   []string        `json:"sdkMcpServers"`
+	Agents       json.RawMessage `json:"agents"`
+}
+
+// runHost serves a program that speaks the control protocol on standard input and output.
+func runHost(o *options, st Streams) int {
+	in := sdk.NewReader(st.In)
+	first, err := in.Next()
+	if errors.Is(err, io.EOF) {
+		return exitOK // nothing was asked
+	}
+	if err != nil {
+		return report(st, err)
+	}
+	var init *initialize
+	if first.Type == "control_request" && first.Subtype() == "initialize" {
+		init = &initialize{}
+		if err := json.Unmarshal(first.Request, init); err != nil {
+			return report(st, fmt.Errorf("initialize: %w", err))
+		}
+		init.apply(o)
+	}
+	o.print = true
+	r, err := newRun(o, st)
+	if err != nil {
+		return hostFailed(st, err)
+	}
+	defer r.close()
+	opts := r.hostOptions()
+	if init == nil {
+		opts.First = &first
+	} else if _, err := st.Out.Write(append(sdk.Initialized(first.RequestID, r.handshake(init)), '\n')); err != nil {
+		return exitClosedPipe
+	}
+	return r.host(in, opts)
+}
+
+func (r *run) hostOptions() sdk.Options {
+	return sdk.Options{
+		Encoder: event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents},
+		States:  isOn(r.place.sys.Getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE")), Warn: r.warn,
+	}
+}
+
+func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
+	r.tellNotes()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	conn := r.session.Connect(ctx)
+	interrupted, stop := r.signals(conn)
+	defer stop()
+	last, err := sdk.Run(ctx, conn, in, r.st.Out, opts)
+	cancel()
+	conn.Wait()
+	if err != nil && !errors.Is(err, sdk.ErrOutput) {
+		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Inert(err.Error()))
+	}
+	switch {
+	case errors.Is(err, sdk.ErrOutput):
+		return exitClosedPipe
+	case interrupted():
+		return exitInterrupted
+	case err != nil || last.IsError:
+		return exitFailed
+	}
+	return exitOK
+}
+
+// hostFailed tells a host in its own form that the session cannot start.
+func hostFailed(st Streams, err error) int {
+	line := event.Encode(map[string]any{
+		"type": "result", "subtype": event.ErrDuring, "is_error": true, "errors": []string{err.Error()}, "duration_ms": 0, "duration_api_ms": 0,
+		"num_turns": 0, "stop_reason": nil, "session_id": "", "total_cost_usd": 0, "usage": map[string]int{"input_tokens": 0, "output_tokens": 0},
+		"modelUsage": map[string]any{}, "permission_denials": []any{}, "uuid": "00000000-0000-4000-8000-000000000000",
+	})
+	if _, werr := st.Out.Write(append(line, '\n')); werr != nil {
+		return exitClosedPipe
+	}
+	return report(st, err)
+}
+
+// apply puts the handshake's settings over the command line's.
+func (i *initialize) apply(o *options) {
+	if i.SystemPrompt != nil {
+		o.system, o.systemSet = joinBlocks(i.SystemPrompt), true
+	}
+	if i.Append != "" {
+		o.appendSystem = i.Append
+	}
+	if len(i.JSONSchema) > 0 && string(i.JSONSchema) != "null" {
+		o.jsonSchema = string(i.JSONSchema)
+	}
+	if i.Title != "" {
+		o.name = i.Title
+	}
+}
+
+// joinBlocks makes one text of the host's prompt blocks. The boundary keeps its line.
+func joinBlocks(blocks []string) string {
+	var out []string
+	for _, b := range blocks {
+		if b == prompt.Boundary || strings.TrimSpace(b) != "" {
+			out = append(out, b)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// handshake is the payload of the answer to initialize.
+func (r *run) handshake(i *initialize) map[string]any {
+	commands := []map[string]any{}
+	for _, c := range r.commands() {
+		commands = append(commands, map[string]any{"name": c.Name, "description": c.Help, "argumentHint": c.Args, "builtin": true})
+	}
+	if i.Hooks != nil && string(i.Hooks) != "null" {
+		r.place.notes = append(r.place.notes, "hooks of the host are not called by this version of Lathe; do not rely on one to guard a tool")
+	}
+	if len(i.SDKServers) > 0 || i.Agents != nil && string(i.Agents) != "null" {
+		r.place.notes = append(r.place.notes, "MCP servers and agents of the host are not supported by this version of Lathe")
+	}
+	return map[string]any{
+		"commands": commands, "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"},
+		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},
+		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": false,
+	}
+}
+
+func (r *run) modelList() []map[string]any {
+	var out []map[string]any
+	for _, alias := range r.prices.Aliases() {
+		info := r.prices.Info(alias)
+		out = append(out, map[string]any{
+			"value": alias, "displayName": alias, "description": fmt.Sprintf("%s, %d tokens", info.ID, info.Window), "resolvedModel": info.ID,
+			"supportsEffort": len(info.Efforts) > 0, "supportedEffortLevels": info.Efforts, "supportsAdaptiveThinking": info.Thinking.Adaptive,
+		})
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package sdk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+)
+
+// Options say what is written, and who answers questions.
+type Options struct {
+	Encoder event.Encoder
+	// States adds session_state_changed lines, for hosts that read them.
+	States bool
+	// First is a frame that was read before the session began; nil: none.
+	First *Frame
+	// Warn is told what a user should know.
+	Warn func(string)
+}
+
+// ErrOutput is wrapped by the error of a write to standard output.
+var ErrOutput = errors.New("write to standard output")
+
+// Run serves a session until standard input has ended and all queued turns are done. It returns the last result.
+func Run(ctx context.Context, conn event.Conn, in *Reader, out io.Writer, o Options) (event.Result, error) {
+	s := &server{ctx: ctx, conn: conn, out: out, o: o, asks: map[string]event.Ask{}}
+	var wg sync.WaitGroup
+	wg.Go(func() { s.read(in) })
+	last, err := s.write()
+	// The reader ends with the input. It is not waited for: a host that keeps the pipe open after the session has
+	// ended must not keep the program.
+	return last, err
+}
+
+func decodeBlocks(raw json.RawMessage) ([]msg.Block, error) { return msg.DecodeContent(raw) }
+
+// server is one connection of a host.
+type server struct {
+	ctx  context.Context
+	conn event.Conn
+	out  io.Writer
+	o    Options
+
+	mu      sync.Mutex           // also orders lines
+	session string               // as last seen
+	asks    map[string]event.Ask // open questions, by the id of the request
+	closed  bool                 // the host sends nothing any more
+	broken  error                // of a write
+}
+
+// line writes one line.
+func (s *server) line(b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return
+	}
+	if _, err := s.out.Write(append(b, '\n')); err != nil {
+		s.broken = fmt.Errorf("%w: %w", ErrOutput, err)
+	}
+}
+
+// write turns events into lines until the session ends.
+func (s *server) write() (event.Result, error) {
+	var last event.Result
+	for env, err := range s.conn.Events(s.ctx) {
+		if err != nil {
+			return last, err
+		}
+		switch e := env.Event.(type) {
+		case event.Reply:
+			if e.Err != "" {
+				s.line(failure(e.ID, e.Err))
+			} else {
+				s.line(success(e.ID, e.Value))
+			}
+		case event.State:
+			s.state(env, e.State)
+		case event.Ask:
+			s.ask(env, e)
+		default:
+			if d, ok := e.(event.TurnDone); ok {
+				last = d.Result
+				s.withdraw()
+			}
+			for _, l := range s.o.Encoder.Lines(env) {
+				s.line(l)
+			}
+		}
+		s.mu.Lock()
+		broken := s.broken
+		s.mu.Unlock()
+		if broken != nil {
+			return last, broken
+		}
+	}
+	return last, nil
+}
+
+func (s *server) state(env event.Envelope, state string) {
+	if !s.o.States {
+		return
+	}
+	s.line(event.Encode(map[string]any{
+		"type": "system", "subtype": "session_state_changed", "state": state, "sdk_host_only": true,
+		"session_id": env.Session, "uuid": s.o.Encoder.NewID(),
+	}))
+}
+
+// ask sends a permission question to the host. When the host has gone, nobody can answer.
+func (s *server) ask(env event.Envelope, a event.Ask) {
+	s.mu.Lock()
+	gone := s.closed
+	if !gone {
+		s.asks[a.ID] = a
+	}
+	s.mu.Unlock()
+	if gone {
+		s.answer(event.Answer{ID: a.ID, Message: "the host has closed the channel, so nobody can be asked"})
+		return
+	}
+	s.mu.Lock()
+	s.session = env.Session
+	s.mu.Unlock()
+	s.state(env, "requires_action")
+	s.line(request(a.ID, map[string]any{
+		"subtype": "can_use_tool", "tool_name": a.Tool, "input": a.Input, "tool_use_id": a.CallID, "title": a.Summary,
+		"permission_suggestions": suggestions(a.Decision), "decision_reason": a.Decision.Reason, "decision_reason_type": a.Decision.Source.Kind,
+		"blocked_path": nil,
+	}))
+}
+
+func suggestions(d perm.Decision) []map[string]any {
+	if len(d.Suggest) == 0 {
+		return []map[string]any{}
+	}
+	rules := make([]map[string]any, 0, len(d.Suggest))
+	for _, r := range d.Suggest {
+		name, content, bare, err := perm.ParseRule(r.Text)
+		if err != nil {
+			continue
+		}
+		rule := map[string]any{"toolName": name}
+		if !bare {
+			rule["ruleContent"] = content
+		}
+		rules = append(rules, rule)
+	}
+	return []map[string]any{{"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"}}
+}
+
+// withdraw takes back questions that a turn left open.
+func (s *server) withdraw() {
+	s.mu.Lock()
+	open := make([]string, 0, len(s.asks))
+	for id := range s.asks {
+		open = append(open, id)
+	}
+	clear(s.asks)
+	s.mu.Unlock()
+	for _, id := range open {
+		s.line(cancelled(id))
+	}
+}
+
+func (s *server) answer(a event.Answer) { _ = s.conn.Send(s.ctx, a) } // a closed session needs no answer
