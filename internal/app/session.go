@@ -44,6 +44,9 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 			ref = path // a transcript file
 		}
 	}
+	if o.cont && ref != "" {
+		return nil, errors.New("--continue and --resume name two sessions: use one of them")
+	}
 	if o.cont {
 		m, err := store.Latest(start.Dir, true)
 		if errors.Is(err, session.ErrNotFound) {
