@@ -33,7 +33,7 @@ func (r *run) openSandbox() error {
 		return fmt.Errorf("the sandbox needs the path of this program: %w", err)
 	}
 	r.sandbox.Sandbox = sandbox.New(sandbox.Options{
-		Input: r.sandboxInput, Settings: settings, Program: exe, Getenv: r.place.sys.Getenv, CacheDir: sandboxCache(d.Work),
+		Input: r.sandboxInput, Settings: settings, Program: exe, CacheDir: sandboxCache(d.Work),
 	})
 	return r.sandbox.Check()
 }
@@ -113,6 +113,18 @@ func (r *run) tellSandbox(st sandbox.Status) {
 	if len(st.Weaker) > 0 {
 		r.warn("the sandbox (" + st.Backend + ") is a weaker one: " + strings.Join(st.Weaker, "; "))
 	}
+}
+
+// sandboxText is what the model is told of the sandbox with the Bash tool, "" where there is none.
+func (r *run) sandboxText() string {
+	if r.sandbox.Mode() == sandbox.Off {
+		return ""
+	}
+	text := "Commands run in a sandbox: only the working directories and $TMPDIR can be written, the network is closed but for allowed hosts, and what a command leaves running ends with it."
+	if r.sandbox.Escape() {
+		text += " If it stands in the way of what the user wants, call again with dangerouslyDisableSandbox: the user is asked."
+	}
+	return text
 }
 
 // confine wraps a command for the Bash tool.

@@ -55,7 +55,7 @@ func (r *run) newToolset() (*toolset, error) {
 	all = append(all, bash.New(bash.Deps{
 		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: p.redact.Stream,
 		Background: !o.bare && !isOn(p.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")), BackgroundLimit: backgroundLimit,
-		Sandbox: r.confine,
+		Sandbox: r.confine, SandboxText: r.sandboxText(),
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
 		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + Version}), todo.New(ts.todos))

@@ -205,9 +205,10 @@ func (r *Run) viewOrder() helperSpec {
 	if r.policy.Unlimited {
 		return order
 	}
-	order.Mounts = append([]string{"/tmp", "/var/tmp", "/dev", "/proc"}, r.policy.Write...)
+	write := append([]string{"/tmp", "/var/tmp", "/dev"}, r.policy.Write...)
+	order.Mounts = append([]string{"/proc"}, write...)
 	if r.status.Landlock > 0 {
-		order.Landlock, order.Write = r.status.Landlock, order.Mounts
+		order.Landlock, order.Write = r.status.Landlock, write
 	}
 	return order
 }
@@ -233,7 +234,8 @@ func (r *Run) landlockOrder(in Input) helperSpec {
 	for _, dev := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		order.Write = append(order.Write, "/dev/"+dev)
 	}
-	order.Read = append(except("/", p.Hide), p.Show...)
+	// No other devices: to root, a disk is a file with all secrets in it.
+	order.Read = append(except("/", append([]string{"/dev"}, p.Hide...)), p.Show...)
 	return order
 }
 

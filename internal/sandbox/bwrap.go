@@ -38,6 +38,10 @@ func bwrapArgs(p *Policy, o viewOptions) []string {
 		args = append(args, "--ro-bind", "/proc", "/proc")
 	} else {
 		args = append(args, "--proc", "/proc")
+		// What belongs to the whole machine stays read-only: to root's own files root needs no capability.
+		for _, name := range []string{"sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "mtrr"} {
+			args = append(args, "--ro-bind-try", "/proc/"+name, "/proc/"+name)
+		}
 	}
 	if !p.Network.UnixSockets {
 		args = append(args, "--tmpfs", "/run") // where daemons have their sockets
@@ -61,6 +65,7 @@ func bwrapArgs(p *Policy, o viewOptions) []string {
 	target := helperPath
 	if p.Network.UnixSockets {
 		target = o.program // /run is the real one there: nothing can be put into it
+		args = append(args, "--ro-bind", o.program, o.program)
 	} else {
 		args = append(args, "--ro-bind", o.program, helperPath, "--remount-ro", "/run")
 	}

@@ -33,6 +33,9 @@ var keyStores = []string{
 	".claude.json", ".lathe.json",
 }
 
+// systemKeys are for root alone to read, and a sandbox of root's stays root to files.
+var systemKeys = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh/ssh_host_*_key", "/etc/ssl/private", "/etc/krb5.keytab"}
+
 // stateSecrets are hidden in the folders of agents.
 var stateSecrets = []string{
 	".credentials.json", "credentials.json", "ide", "auth", "auth.json", "projects", "sessions", "history.jsonl", "trust.json", "logs", "sandbox",
@@ -42,7 +45,7 @@ var stateSecrets = []string{
 // a rule cannot be enforced.
 func Derive(in Input) (Policy, error) {
 	if in.Settings.NoFiles {
-		return Policy{Unlimited: true, Network: in.network(), Weaker: []string{"files are not confined (filesystem.disabled)"}}, nil
+		return Policy{Unlimited: true, Network: in.network()}, nil
 	}
 	d := &deriver{in: in, policy: Policy{Network: in.network()}, env: perm.Env{
 		Rules: in.Rules, Platform: in.Platform, Protected: []string{in.State, in.Config},
@@ -160,6 +163,14 @@ func (d *deriver) ownFolders() {
 }
 
 func (d *deriver) keyStores() {
+	for _, pattern := range systemKeys {
+		found, _ := filepath.Glob(pattern) // the patterns are well formed
+		for _, path := range found {
+			if r, ok := real(path); ok && !withinAny(path, d.in.Settings.AllowRead) {
+				d.hide(r)
+			}
+		}
+	}
 	if d.in.Home == "" {
 		return
 	}

@@ -147,7 +147,7 @@ func TestSecretsStayHidden(t *testing.T) {
 		"python3 -c 'print(open(\".env\").read())'", "cat < .env", "cp .env free/e; cat free/e", "ln .env free/e2; cat free/e2", "ln -s ../.env free/e3; cat free/e3",
 		"mv .env free/e4; cat free/e4", "grep -rs SECRET . ~/.ssh ~/notes ~/.lathe", "tar cf - . 2>/dev/null | grep -a SECRET", "cat /proc/self/root$PWD/.env", "cat /proc/self/cwd/.env",
 		"cat /proc/1/root$PWD/.env", "cat /proc/*/root$HOME/.ssh/id_ed25519", "git grep --no-index SECRET", "dd if=.env", "chmod 644 .env; cat .env", "cd sub && cat .env",
-		"mv sub free/s2; cat free/s2/.env; mv free/s2 sub", "mv private free/p2; cat free/p2/deep/key.pem", "cat /etc/../$PWD/.env", "bash -c 'exec 9<.env; cat <&9'", "ls ~/.ssh | grep id_ && cat ~/.ssh/*",
+		"mv sub free/s2; cat free/s2/.env; mv free/s2 sub", "mv private free/p2; cat free/p2/deep/key.pem", "cat /etc/../$PWD/.env", "bash -c 'exec 9<.env; cat <&9'", "ls ~/.ssh | grep id_ && cat ~/.ssh/*", "head -c 1 /etc/shadow | grep -q . && echo SECRET",
 	}
 	backends(t, func(t *testing.T, backend string, change func(*rig)) {
 		r := newRig(t, furnish, change)
@@ -181,6 +181,11 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 			fmt.Sprintf("kill -9 %d && echo ESCAPED", pid), fmt.Sprintf("cd /proc/%d/cwd && echo ESCAPED", pid),
 			r.attacker() + fmt.Sprintf("ptrace %d", pid), r.attacker() + fmt.Sprintf("vm-read %d", pid), r.attacker() + fmt.Sprintf("kill %d", pid),
 		}, says("ESCAPED", "SECRET"))
+		r.each([]string{
+			"cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern && echo ESCAPED", "echo 0 > /proc/sys/vm/drop_caches && echo ESCAPED",
+			"cat /sys/kernel/mm/transparent_hugepage/enabled > /sys/kernel/mm/transparent_hugepage/defrag && echo ESCAPED",
+			"for d in /dev/mem /dev/vda /dev/sda /dev/nvme0n1; do head -c 1 $d 2>/dev/null | wc -c | grep -q 1 && echo ESCAPED; done", "echo x > /proc/irq/default_smp_affinity && echo ESCAPED",
+		}, says("ESCAPED"))
 		r.run("kill -9 -1 2>/dev/null") // whoever can be reached, in the end the command itself
 		if err := v.Process.Signal(os.Signal(sigZero)); err != nil {
 			t.Errorf("the process outside is gone: %v", err)

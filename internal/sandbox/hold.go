@@ -79,7 +79,7 @@ func putBack(s state) error {
 // with it.
 func leftover(path string) bool {
 	info, err := os.Lstat(path)
-	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 || !slices.Contains(rootNames, filepath.Base(path)) {
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 || !slices.Contains(slices.Concat(rootNames, homeNames), filepath.Base(path)) {
 		return false
 	}
 	entries, err := os.ReadDir(path)

@@ -30,9 +30,6 @@ type Policy struct {
 	Unlimited bool
 
 	Network Network
-
-	// Weaker names what this policy leaves open, for people.
-	Weaker []string
 }
 
 // Network is what a sandboxed command may reach through the proxy. Nothing listed is nothing reachable.

@@ -118,7 +118,7 @@ func (r *rig) open() {
 		Input: func() Input {
 			return Input{Rules: set, Roots: r.roots, Home: r.home, State: r.path("~/.lathe"), Config: r.path("~/.claude"), Platform: "linux"}
 		},
-		Settings: r.settings, Program: exe, Getenv: os.Getenv, CacheDir: r.path("~/.cache/lathe"), Lookup: r.lookup,
+		Settings: r.settings, Program: exe, CacheDir: r.path("~/.cache/lathe"), Lookup: r.lookup,
 	})
 	if r.status != nil {
 		r.sandbox.probe = func() Status { return *r.status }

@@ -26,7 +26,6 @@ type Options struct {
 	Settings Settings
 	// Program is the path of this program, which confines itself inside the sandbox before it becomes the shell.
 	Program string
-	Getenv  func(string) string
 	// CacheDir is where build caches of sandboxed commands go; empty is none.
 	CacheDir string
 	// Lookup resolves the hosts that commands connect to; nil is the system's resolver.
@@ -76,6 +75,9 @@ func (s *Sandbox) Probe() Status { return s.probe() }
 
 // Mode is how much it is wanted.
 func (s *Sandbox) Mode() Mode { return s.o.Settings.Mode }
+
+// Escape says that a call may ask to run outside.
+func (s *Sandbox) Escape() bool { return s.o.Settings.Escape }
 
 // Check returns an error when the sandbox is required and not there.
 func (s *Sandbox) Check() error {
@@ -270,6 +272,9 @@ func childEnv(env []string, in Input) []string {
 	drop := map[string]bool{}
 	for _, key := range strings.Fields("SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO DBUS_SESSION_BUS_ADDRESS DOCKER_HOST XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY TMUX WSL_INTEROP NOTIFY_SOCKET") {
 		drop[key] = !in.Settings.AllUnixSockets
+	}
+	for _, key := range in.Settings.DropEnv {
+		drop[key] = true
 	}
 	set := map[string]string{"TMPDIR": in.Temp, "LATHE_SANDBOX": "1"}
 	have := map[string]bool{}

@@ -46,26 +46,30 @@ type Settings struct {
 	AllUnixSockets                             bool
 	ProxyPort                                  int // a proxy of the user's own on this machine
 	Bwrap                                      string
+	DropEnv                                    []string            // variables that commands do not get
 	Ignore                                     map[string][]string // command, then texts of violations not to be told of
 }
 
 type block struct {
-	Enabled         *bool               `json:"enabled"`
-	FailIfMissing   *bool               `json:"failIfUnavailable"`
-	AutoAllow       *bool               `json:"autoAllowBashIfSandboxed"`
-	AllowEscape     *bool               `json:"allowUnsandboxedCommands"`
-	Weaker          *bool               `json:"enableWeakerNestedSandbox"`
-	Excluded        []string            `json:"excludedCommands"`
-	Ignore          map[string][]string `json:"ignoreViolations"`
-	BwrapPath       string              `json:"bwrapPath"`
-	Platforms       []string            `json:"enabledPlatforms"`
-	Filesystem      filesystemBlock     `json:"filesystem"`
-	Network         networkBlock        `json:"network"`
-	CredentialFiles struct {
+	Enabled       *bool               `json:"enabled"`
+	FailIfMissing *bool               `json:"failIfUnavailable"`
+	AutoAllow     *bool               `json:"autoAllowBashIfSandboxed"`
+	AllowEscape   *bool               `json:"allowUnsandboxedCommands"`
+	Weaker        *bool               `json:"enableWeakerNestedSandbox"`
+	Excluded      []string            `json:"excludedCommands"`
+	Ignore        map[string][]string `json:"ignoreViolations"`
+	BwrapPath     string              `json:"bwrapPath"`
+	Platforms     []string            `json:"enabledPlatforms"`
+	Filesystem    filesystemBlock     `json:"filesystem"`
+	Network       networkBlock        `json:"network"`
+	Credentials   struct {
 		Files []struct {
 			Path string `json:"path"`
 			Mode string `json:"mode"`
 		} `json:"files"`
+		EnvVars []struct {
+			Name string `json:"name"`
+		} `json:"envVars"`
 	} `json:"credentials"`
 }
 
@@ -127,8 +131,11 @@ func (m *merger) restrict(l Layer, b *block) {
 	s.DenyRead = append(s.DenyRead, m.paths(l, b.Filesystem.DenyRead)...)
 	s.DenyDomains = append(s.DenyDomains, b.Network.Denied...)
 	s.OnlyManagedDomains = s.OnlyManagedDomains || l.Managed && b.Network.OnlyManaged
-	for _, f := range b.CredentialFiles.Files { // a masked file is not made up here: it is hidden
+	for _, f := range b.Credentials.Files { // a masked file is not made up here: it is hidden
 		s.DenyRead = append(s.DenyRead, m.paths(l, []string{f.Path})...)
+	}
+	for _, v := range b.Credentials.EnvVars {
+		s.DropEnv = append(s.DropEnv, v.Name)
 	}
 	if !l.Trusted {
 		if b.AutoAllow != nil && !*b.AutoAllow && !m.autoSet {

@@ -62,7 +62,9 @@ func TestReadSettings(t *testing.T) {
 			with(func(s *Settings) { s.OnlyManagedDomains = true; s.AllowDomains = []string{"m.n"} }),
 		},
 		{"other platforms", []Layer{user(`{"enabled":true,"enabledPlatforms":["macos"]}`)}, base},
-		{"credential files are hidden", []Layer{user(`{"credentials":{"files":[{"path":"~/k","mode":"mask"}]}}`)}, with(func(s *Settings) { s.DenyRead = []string{"/h/k"} })},
+		{"credential files are hidden", []Layer{user(`{"credentials":{"files":[{"path":"~/k","mode":"mask"}],"envVars":[{"name":"TOKEN","mode":"deny"}]}}`)}, with(func(s *Settings) {
+			s.DenyRead, s.DropEnv = []string{"/h/k"}, []string{"TOKEN"}
+		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, problems := ReadSettings(c.layers, "/h", "linux")

@@ -46,7 +46,8 @@ type Deps struct {
 	// Sandbox changes how a command is started so that it runs confined; nil confines nothing. leave is the wish of
 	// the call to run outside. end, when not nil, must be called once the command has ended or could not be started;
 	// what it returns is told to the model.
-	Sandbox func(spec *proc.Spec, command string, leave bool) (end SandboxEnd, err error)
+	Sandbox     func(spec *proc.Spec, command string, leave bool) (end SandboxEnd, err error)
+	SandboxText string // what the model is told of it
 }
 
 // SandboxEnd lets go of what a confined command needed. It is told how the command went and its output.
@@ -114,6 +115,9 @@ func (b *bash) definition() msg.ToolDef {
 	if b.Background {
 		p.Background = &property{"boolean", "Return at once with a task id"}
 		text += strings.TrimRight(backgroundText, "\n")
+	}
+	if b.SandboxText != "" {
+		text += " " + b.SandboxText
 	}
 	return msg.ToolDef{Name: "Bash", Description: text, InputSchema: schema(p, "command")}
 }
