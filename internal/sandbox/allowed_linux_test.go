@@ -109,6 +109,40 @@ func TestNewRepository(t *testing.T) {
 	}
 }
 
+// A link among the protected names cannot be covered; it is put back, and what it leads to stays as it is.
+func TestProtectedLink(t *testing.T) {
+	t.Parallel()
+	needBubblewrap(t)
+	r := newRig(t, func(r *rig) {
+		r.put("editor/tasks.json", "{}\n")
+		if err := os.Symlink("editor", r.path(".vscode")); err != nil {
+			r.t.Fatal(err)
+		}
+	})
+	res := r.run("rm .vscode; mkdir .vscode; echo x > .vscode/tasks.json; echo x > editor/tasks.json")
+	to, _ := os.Readlink(r.path(".vscode"))
+	if to != "editor" || r.read(".vscode/tasks.json") != "{}\n" || !strings.Contains(strings.Join(res.notes, ""), "took back a change of "+r.path(".vscode")) {
+		t.Errorf("link to %q, tasks %q, notes %q, output %s", to, r.read(".vscode/tasks.json"), res.notes, res.out)
+	}
+}
+
+// With more writable above it, a working directory cannot be moved away with its protection.
+func TestFoldersAboveAWorkingDirectory(t *testing.T) {
+	t.Parallel()
+	needBubblewrap(t)
+	r := newRig(t, func(r *rig) {
+		r.put("~/code/team/x", "")
+		r.settings.AllowWrite = []string{r.path("~/code")}
+		r.put("~/code/team/p/.claude/settings.json", "{}\n")
+		r.work = r.path("~/code/team/p")
+		r.roots = []string{r.work}
+	})
+	res := r.run("mv ~/code/team ~/code/t2; mkdir -p ~/code/team/p/.claude && echo evil > ~/code/team/p/.claude/settings.json; echo fine > ~/code/new")
+	if r.read("~/code/team/p/.claude/settings.json") != "{}\n" || r.read("~/code/new") != "fine\n" {
+		t.Errorf("%s", res.out)
+	}
+}
+
 // What the helper does with signals does not change how the command takes them.
 func TestSignalsInside(t *testing.T) {
 	backends(t, func(t *testing.T, backend string, change func(*rig)) {

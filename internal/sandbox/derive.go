@@ -210,7 +210,7 @@ func (d *deriver) finish() Policy {
 		*list = slices.DeleteFunc(*list, below)
 		slices.Sort(*list)
 	}
-	for _, list := range [][]string{p.Keep, p.Absent, p.Hide, p.Restore} {
+	for _, list := range [][]string{p.Keep, p.Absent, p.Hide, p.Restore, p.Write} {
 		for _, path := range list {
 			p.pin(path)
 		}
