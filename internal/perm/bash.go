@@ -304,5 +304,9 @@ func (s *shellCall) cdTarget(c *shell.Command, dir string) (to string, ok bool) 
 	if v.why != "" || v.glob || v.text == "" {
 		return "", false
 	}
-	return s.env.locate(v.text, dir).lexical, true
+	t := s.env.locate(v.text, dir)
+	if strings.Contains(v.text, "..") && (t.problem != "" || s.env.locate(t.lexical, "/").real != t.real) {
+		return "", false // past a link, .. leads elsewhere with -P, and where the written path does not exist
+	}
+	return t.lexical, true
 }

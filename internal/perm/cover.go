@@ -120,15 +120,6 @@ func (s *shellCall) hereText(c *shell.Command) (why string) {
 	return ""
 }
 
-// elsewhere says that a command may not run in the current directory of the session.
-func (s *shellCall) elsewhere(c *shell.Command, at []string) bool {
-	if len(at) != 1 {
-		return true
-	}
-	here := s.env.common(s.env.Workspace.Cwd)
-	return at[0] != here && s.env.locate(at[0], "/").real != here
-}
-
 // usagePaths judges every path that a command names. why is empty when all may be touched.
 func (s *shellCall) usagePaths(c *shell.Command, u *usage, at []string) (why string) {
 	if u.here && len(u.reads) == 0 || u.gitDir != nil {
@@ -168,23 +159,6 @@ func (s *shellCall) usagePaths(c *shell.Command, u *usage, at []string) (why str
 	return ""
 }
 
-// landings judges the names under which copied and moved files arrive.
-func (s *shellCall) landings(c *shell.Command, u *usage, at []string) (why string) {
-	for _, src := range u.lands {
-		list, why := s.paths(src.word, at, len(c.Moves) == 0)
-		if why != "" {
-			return why
-		}
-		for _, name := range list {
-			o := operand{word: appended(u.into, "/"+lastSegment(name))}
-			if why := s.mayTouch(c, o, at, true, u); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
-}
-
 func (s *shellCall) mayTouch(c *shell.Command, o operand, at []string, write bool, u *usage) (why string) {
 	list, why := s.paths(o.word, at, len(c.Moves) == 0)
 	if why != "" {
@@ -193,7 +167,7 @@ func (s *shellCall) mayTouch(c *shell.Command, o operand, at []string, write boo
 	glob := o.word.Has(shell.Glob)
 	for _, name := range list {
 		t := s.env.locate(name, "/")
-		if glob && strings.HasPrefix(lastSegment(t.lexical), "-") && !strings.Contains(o.word.Text, "/") {
+		if glob && startsAsFlag(o.word, name, at) {
 			return "a file name could become a flag"
 		}
 		a := access{path: name, write: write, list: o.list}
@@ -216,6 +190,24 @@ func (s *shellCall) mayTouch(c *shell.Command, o operand, at []string, write boo
 		}
 	}
 	return ""
+}
+
+// startsAsFlag says that a match of a pattern, as the shell passes it on, begins with a dash that no one wrote.
+func startsAsFlag(w shell.Word, name string, at []string) bool {
+	for _, p := range w.Pieces {
+		if p.Kind == shell.Glob {
+			break
+		}
+		if p.Kind != shell.Lit || p.Text != "" {
+			return false
+		}
+	}
+	for _, dir := range at {
+		if rest, below := strings.CutPrefix(name, dir+"/"); below && strings.HasPrefix(rest, "-") {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *shellCall) deep(dir string, u *usage) (why string) {
@@ -256,7 +248,7 @@ func (s *shellCall) testClause(c *shell.Command, at []string) (why string) {
 		text, literal := w.Literal()
 		if literal {
 			switch text {
-			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "-o":
+			case "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", "-o", "-t":
 				return "it evaluates arithmetic or looks at variables"
 			case "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-u", "-w", "-x", "-L", "-N", "-O", "-G", "-S", "-nt", "-ot", "-ef":
 				u := usage{}

@@ -211,10 +211,20 @@ func gitPaths(words []shell.Word, u *usage) {
 			u.no("a word of git expands")
 			continue
 		}
-		if _, file, ok := strings.Cut(text, ":"); ok && file != "" && !strings.HasPrefix(text, ":") {
-			text = file
+		switch {
+		case len(text) > 2 && text[0] == ':' && text[1] >= '0' && text[1] <= '3' && text[2] == ':': // a stage of the index
+			text = text[3:]
+		case strings.HasPrefix(text, ":!"), strings.HasPrefix(text, ":^"), strings.HasPrefix(text, ":(exclude)"):
+			continue // takes something away
+		case strings.HasPrefix(text, ":("):
+			u.no("what a pathspec like " + text + " names is not known")
+			continue
+		default:
+			if _, file, ok := strings.Cut(text, ":"); ok && file != "" && text[0] != ':' {
+				text = file
+			}
+			text = strings.TrimPrefix(text, ":")
 		}
-		text = strings.TrimPrefix(text, ":")
 		u.reads = append(u.reads, operand{word: shell.Plain(text)})
 	}
 }

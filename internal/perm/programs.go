@@ -46,7 +46,10 @@ func readers() []entry {
 		{"file", program{kind: operandPath, notation: "-bikLhNnprv0 -F: -e: --brief --mime --mime-type --mime-encoding --dereference --no-dereference --extension --separator= --exclude= --keep-going --print0 --raw --no-pad --apple"}},
 		{"diff", program{
 			kind: operandPath, notation: "-qsrNuacCeynwBbiEtTpdH -U: -C: -W: -I: -x: -F: -X@ -S: -# --brief --report-identical-files --recursive --new-file --unified? --context? --side-by-side --suppress-common-lines --ignore-case --ignore-file-name-case --ignore-all-space --ignore-space-change --ignore-blank-lines --ignore-trailing-space --ignore-tab-expansion --ignore-matching-lines= --exclude= --exclude-from@ --label= --width= --no-dereference --minimal --strip-trailing-cr --text --show-c-function --show-function-line= --ed --rcs --normal --left-column --expand-tabs --initial-tab --speed-large-files --horizon-lines= --unidirectional-new-file --starting-file= --color? --palette= --to-file@ --from-file@ --line-format= --old-line-format= --new-line-format= --unchanged-line-format= --tabsize=",
-			check: func(a *args, u *usage) { u.deep = a.has("-r", "--recursive") },
+			check: func(a *args, u *usage) {
+				u.deep = true // of a directory it reads the files, and with -r what links in it lead to
+				u.links = !a.has("--no-dereference")
+			},
 		}},
 		{"cmp", program{kind: operandPath, notation: "-bls -n: -i: --print-bytes --verbose --silent --quiet --bytes= --ignore-initial="}},
 		{"comm", program{kind: operandPath, notation: "-123iz --check-order --nocheck-order --output-delimiter= --total --zero-terminated"}},
@@ -80,7 +83,7 @@ func filters() []entry {
 		{"echo", program{kind: operandText, noFlags: true}},
 		{"expr", program{kind: operandText, noFlags: true}},
 		{"true false :", program{kind: operandText, noFlags: true}},
-		{"exit return break continue", program{kind: operandText, noFlags: true, most: 1}},
+		{"exit return break continue", program{kind: operandText, noFlags: true, most: 1, check: checkNumbers}},
 		{"printf", program{kind: operandText, noFlags: true, check: checkPrintf}},
 		{"test [", program{kind: operandText, noFlags: true, names: true, check: checkTest}},
 	}
@@ -122,36 +125,6 @@ func editors() []entry {
 		{"rmdir", program{edits: true, kind: operandWrite, notation: "-v --verbose --ignore-fail-on-non-empty"}},
 		{"mv", program{edits: true, kind: operandCopy, notation: "-finuv -t> --force --interactive --no-clobber --update? --verbose --target-directory>", check: checkCopy(true)}},
 		{"cp", program{edits: true, kind: operandCopy, notation: "-aRrpfinuvdPx -t> --archive --recursive --force --interactive --no-clobber --update? --verbose --preserve? --no-dereference --one-file-system --target-directory>", check: checkCopy(false)}},
-	}
-}
-
-// checkCopy finds where cp and mv write: the last operand or the directory flag, and below it under the names of
-// the sources.
-func checkCopy(moves bool) func(a *args, u *usage) {
-	return func(a *args, u *usage) {
-		sources := a.operands
-		dest := len(u.writes) > 0 // the directory flag
-		if !dest {
-			if len(sources) < 2 {
-				u.edits = false
-				return
-			}
-			u.writes = append(u.writes, operand{word: sources[len(sources)-1]})
-			sources = sources[:len(sources)-1]
-		}
-		u.into = u.writes[0].word
-		for _, src := range sources {
-			u.reads = append(u.reads, operand{word: src})
-			u.lands = append(u.lands, operand{word: src})
-			if moves {
-				u.writes = append(u.writes, operand{word: src})
-			}
-			name, literal := src.Literal()
-			last := name[strings.LastIndexByte(name, '/')+1:]
-			if literal && (last == "." || last == ".." || last == "") && !moves {
-				u.edits = false // the content lands in the directory under names that are not seen
-			}
-		}
 	}
 }
 

@@ -109,6 +109,12 @@ func (p *sedScript) regexp(delim byte, n int) bool {
 			}
 			p.s = p.s[i+1:]
 			return true
+		case c == '[' && bracket && i+1 < len(p.s) && strings.IndexByte(":.=", p.s[i+1]) >= 0:
+			end := strings.Index(p.s[i+2:], p.s[i+1:i+2]+"]")
+			if end < 0 || strings.IndexByte(p.s[i:i+2+end], delim) >= 0 {
+				return false
+			}
+			i += 2 + end + 1
 		case c == '[' && !bracket:
 			bracket = true
 			if i+1 < len(p.s) && p.s[i+1] == '^' {
@@ -163,13 +169,10 @@ func (p *sedScript) command() bool {
 		return p.ended()
 	case 'a', 'i', 'c':
 		return p.text()
-	case 'b', 't', 'T', ':':
-		end := strings.IndexAny(p.s, ";\n}")
-		if end < 0 {
-			end = len(p.s)
-		}
-		p.s = p.s[end:]
-		return true
+	case 'b', 't', 'T', ':': // GNU ends a label at a blank, and reads a command behind it
+		p.skip(" \t")
+		p.skip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+		return p.ended()
 	case '#':
 		end := strings.IndexByte(p.s, '\n')
 		if end < 0 {
@@ -206,6 +209,9 @@ func (p *sedScript) text() bool {
 		if end < 0 {
 			p.s = ""
 			return true
+		}
+		if strings.HasSuffix(p.s[:end], `\\`) {
+			return false // an escaped backslash: not all take the next line for text
 		}
 		continued := strings.HasSuffix(p.s[:end], `\`)
 		p.s = p.s[end+1:]

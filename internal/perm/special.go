@@ -2,6 +2,7 @@ package perm
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -40,14 +41,47 @@ func checkPrintf(a *args, u *usage) {
 		u.no("its format is a flag or expands")
 		return
 	}
+	checkConversions(format, a.operands[1:], u)
+}
+
+// checkConversions finds the operands that a format takes for numbers.
+func checkConversions(format string, operands []shell.Word, u *usage) {
+	var numbers []bool // of what the format takes, one after the other; it is used again for what is left
+	unsure := false
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
 			continue
 		}
-		for i++; i < len(format) && strings.IndexByte("0123456789-+ #'.*hlLjzt", format[i]) >= 0; i++ {
+		for i++; i < len(format) && strings.IndexByte("0123456789-+ #'.*hlLjzt$", format[i]) >= 0; i++ {
+			if format[i] == '*' {
+				numbers = append(numbers, true)
+			}
+			unsure = unsure || format[i] == '$'
 		}
-		if i < len(format) && format[i] == 'n' {
+		switch {
+		case i == len(format), format[i] == '%':
+		case format[i] == 'n':
 			u.no("%n assigns to a variable")
+		default:
+			numbers = append(numbers, strings.IndexByte("sbqQc", format[i]) < 0)
+		}
+	}
+	for i, w := range operands {
+		_, literal := w.Literal()
+		unsure = unsure || !literal
+		if unsure && slices.Contains(numbers, true) || !unsure && len(numbers) > 0 && numbers[i%len(numbers)] {
+			checkNumbers(&args{operands: operands[i : i+1]}, u)
+		}
+	}
+}
+
+// checkNumbers admits operands that are numbers. zsh evaluates others as arithmetic, whose subscripts run commands.
+func checkNumbers(a *args, u *usage) {
+	for _, w := range a.operands {
+		for _, p := range w.Pieces {
+			if p.Kind != shell.Num && (p.Kind != shell.Lit || strings.Trim(p.Text, "0123456789.+-") != "") {
+				u.no("zsh evaluates " + w.Text + " as arithmetic")
+			}
 		}
 	}
 }
@@ -63,7 +97,14 @@ func checkTest(a *args, u *usage) {
 		switch w {
 		case "-v", "-R", "-o":
 			u.no("the test may look at a variable")
-		case "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-t", "-u", "-w", "-x", "-L", "-N", "-O", "-G", "-S":
+		case "-t", "-eq", "-ne", "-lt", "-le", "-gt", "-ge":
+			if w != "-t" && i > 0 {
+				checkNumbers(&args{operands: a.operands[i-1 : i]}, u)
+			}
+			if i+1 < len(words) && (w != "-t" || words[i+1] != "]") {
+				checkNumbers(&args{operands: a.operands[i+1 : i+2]}, u)
+			}
+		case "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-u", "-w", "-x", "-L", "-N", "-O", "-G", "-S":
 			if i+1 < len(words) {
 				u.reads = append(u.reads, operand{word: a.operands[i+1], list: true})
 			}
@@ -182,89 +223,4 @@ func checkDocker(a *args, u *usage) {
 
 var dockerFlags = sync.OnceValue(func() *flagTable {
 	return parseFlags("-aqlsq -n: -f: --all --quiet --latest --size --last= --filter= --format= --no-trunc --digests --tree")
-})
-
-// findExecs are the commands that find would run.
-func findExecs(words []shell.Word) [][]shell.Word {
-	name, _ := words[0].Literal()
-	if base := lastSegment(name); base != "find" && base != "gfind" && base != "fd" && base != "fdfind" {
-		return nil
-	}
-	var out [][]shell.Word
-	for i, w := range words {
-		text, _ := w.Literal()
-		switch text {
-		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
-			end := i + 1
-			for end < len(words) {
-				if t, _ := words[end].Literal(); t == ";" || t == "+" {
-					break
-				}
-				end++
-			}
-			if end > i+1 {
-				out = append(out, words[i+1:end])
-			}
-		}
-	}
-	return out
-}
-
-// checkFind reads the expression of find: tests and actions that print.
-func checkFind(a *args, u *usage) {
-	words := a.operands
-	i := 0
-	for ; i < len(words); i++ { // options and starting points
-		text, literal := words[i].Literal()
-		if literal && (text == "-H" || text == "-L" || text == "-P") {
-			continue
-		}
-		if literal && (strings.HasPrefix(text, "-") || text == "(" || text == "!") {
-			break
-		}
-		u.reads = append(u.reads, operand{word: words[i], list: true})
-	}
-	for ; i < len(words); i++ {
-		text, literal := words[i].Literal()
-		if !literal {
-			u.no("a word of its expression expands")
-			return
-		}
-		kind, known := findWords()[text]
-		if !known && (strings.HasPrefix(text, "-newer") && len(text) == 8) {
-			kind, known = 1, true
-		}
-		if !known {
-			u.no("the test or action " + text + " is not known to only read")
-			return
-		}
-		if kind == 0 {
-			continue
-		}
-		if i++; i == len(words) {
-			u.no(text + " has no value")
-			return
-		}
-		if _, literal := words[i].Literal(); !literal {
-			u.no("the value of " + text + " expands")
-		}
-		if kind == 2 {
-			u.reads = append(u.reads, operand{word: words[i], list: true})
-		}
-	}
-}
-
-// findWords are the words of an expression: 0 stands alone, 1 takes a value, 2 takes a path.
-var findWords = sync.OnceValue(func() map[string]int {
-	m := map[string]int{"(": 0, ")": 0, "!": 0, ",": 0}
-	for w := range strings.FieldsSeq("-a -o -and -or -not -empty -depth -d -prune -print -print0 -ls -nouser -nogroup -readable -writable -executable -true -false -quit -xdev -mount -noleaf -daystart -warn -nowarn -follow") {
-		m[w] = 0
-	}
-	for w := range strings.FieldsSeq("-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -used -maxdepth -mindepth -user -group -uid -gid -perm -links -inum -lname -ilname -fstype -printf") {
-		m[w] = 1
-	}
-	for w := range strings.FieldsSeq("-newer -anewer -cnewer -samefile") {
-		m[w] = 2
-	}
-	return m
 })

@@ -153,7 +153,7 @@ func (e *Env) expand(dir, pattern string, looks *int) (list []string, ok bool) {
 			}
 			for _, entry := range entries {
 				name := entry.Name()
-				if name[0] == '.' && seg[0] != '.' || !globName(e.fold(seg), e.fold(name)) {
+				if name[0] == '.' && seg[0] != '.' || !e.mayMatch(seg, name) {
 					continue
 				}
 				if budget--; budget < 0 {
@@ -165,6 +165,32 @@ func (e *Env) expand(dir, pattern string, looks *int) (list []string, ok bool) {
 		bases = next
 	}
 	return bases, true
+}
+
+// mayMatch says that some shell could match a name: named classes and the like stand for anything, and characters
+// may be bytes, as in the C locale.
+func (e *Env) mayMatch(pattern, name string) bool {
+	for _, open := range []string{"[:", "[=", "[."} {
+		if i := strings.Index(pattern, open); i >= 0 {
+			pattern = pattern[:strings.IndexByte(pattern, '[')] + "*"
+		}
+	}
+	if globName(e.fold(pattern), e.fold(name)) {
+		return true
+	}
+	if ascii(name) || e.Platform == "windows" {
+		return false
+	}
+	return globName(latin1(pattern), latin1(name))
+}
+
+// latin1 makes a character of every byte.
+func latin1(s string) string {
+	out := make([]rune, len(s))
+	for i := range len(s) {
+		out[i] = rune(s[i])
+	}
+	return string(out)
 }
 
 // below looks through a directory for what must not be read: files under a deny or ask rule, and with links set

@@ -251,10 +251,15 @@ func (a *analyser) forClause(c *syntax.ForClause, p place) place {
 	switch l := c.Loop.(type) {
 	case *syntax.WordIter:
 		a.script.Assigned = append(a.script.Assigned, l.Name.Value)
+		if obeyed(l.Name.Value) { // for PATH in …: the commands inside would run other programs
+			set := Assign{Name: l.Name.Value, Other: true}
+			a.add(Command{Kind: Simple, Text: "for " + l.Name.Value, Assigns: []Assign{set}}, nil, p)
+		}
 		loop := Loop{Name: l.Name.Value}
 		known := l.InPos.IsValid() && len(l.Items) > 0 && !c.Select
 		for _, w := range l.Items {
 			for _, item := range a.words(w) {
+				a.evaluated(item, p)
 				known = known && writtenOut(item)
 				loop.Items = append(loop.Items, item)
 			}
@@ -286,11 +291,11 @@ func writtenOut(w Word) bool {
 func (a *analyser) caseClause(c *syntax.CaseClause, p place) place {
 	n := len(p.moves)
 	a.here = p
-	a.word(c.Word)
+	a.evaluated(a.word(c.Word), p)
 	for _, item := range c.Items {
 		a.here = p
 		for _, pattern := range item.Patterns {
-			a.word(pattern)
+			a.evaluated(a.word(pattern), p)
 		}
 		p = a.stmts(item.Stmts, p).unsure(n)
 	}

@@ -15,6 +15,8 @@ const (
 	maxBraces = 64
 	// maxItems is the largest number of values of a loop that are followed.
 	maxItems = 32
+	// extended is what an Opaque piece says of an extended pattern.
+	extended = "an extended pattern"
 	// maxOpenBraces is the largest number of opening braces in a word that is looked at.
 	maxOpenBraces = 32
 )

@@ -3,7 +3,6 @@ package shell
 import (
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -56,6 +55,9 @@ func (a *analyser) pieces(parts []syntax.WordPart) []Piece {
 	out := make([]Piece, 0, len(parts))
 	for i, p := range parts {
 		out = a.piece(out, p, i == 0)
+		if zshReadsOn(parts[i:]) {
+			out = append(out, zshPiece(false))
+		}
 	}
 	if len(out) == 1 && out[0].Kind == Glob && out[0].Text == "[" {
 		out[0].Kind = Lit // the test command
@@ -68,8 +70,10 @@ func (a *analyser) piece(out []Piece, part syntax.WordPart, first bool) []Piece 
 	case *syntax.Lit:
 		return unquoted(out, p.Value, first)
 	case *syntax.SglQuoted:
-		if p.Dollar {
-			return append(out, Piece{Kind: Lit, Text: ansiC(p.Value), Quoted: true})
+		if text, sure := ansiC(p.Value); p.Dollar && sure {
+			return append(out, Piece{Kind: Lit, Text: text, Quoted: true})
+		} else if p.Dollar {
+			return append(out, Piece{Kind: Opaque, Text: "an escape that not all shells read alike", Quoted: true})
 		}
 		return append(out, Piece{Kind: Lit, Text: p.Value, Quoted: true})
 	case *syntax.DblQuoted:
@@ -88,7 +92,7 @@ func (a *analyser) piece(out []Piece, part syntax.WordPart, first bool) []Piece 
 
 // quoted reads the inside of double quotes.
 func (a *analyser) quoted(out []Piece, parts []syntax.WordPart) []Piece {
-	for _, part := range parts {
+	for i, part := range parts {
 		var p Piece
 		if l, ok := part.(*syntax.Lit); ok {
 			p = Piece{Kind: Lit, Text: unescapeQuoted(l.Value)}
@@ -97,6 +101,9 @@ func (a *analyser) quoted(out []Piece, parts []syntax.WordPart) []Piece {
 		}
 		p.Quoted = true
 		out = append(out, p)
+		if zshReadsOn(parts[i:]) {
+			out = append(out, zshPiece(true))
+		}
 	}
 	return out
 }
@@ -121,7 +128,7 @@ func expansion(part syntax.WordPart) Piece {
 		}
 		return Piece{Kind: Opaque, Text: "arithmetic on variables"}
 	}
-	return Piece{Kind: Opaque, Text: "an extended pattern"}
+	return Piece{Kind: Opaque, Text: extended}
 }
 
 func paramPiece(p *syntax.ParamExp) Piece {
@@ -238,63 +245,4 @@ func unescapeQuoted(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
-}
-
-// ansiC decodes the inside of $'…'.
-func ansiC(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		if k := strings.IndexByte("abeEfnrtv", s[i]); k >= 0 {
-			b.WriteByte("\a\b\x1b\x1b\f\n\r\t\v"[k])
-			continue
-		}
-		base, from, most := 16, i+1, 0
-		switch s[i] {
-		case 'x':
-			most = 2
-		case 'u':
-			most = 4
-		case 'U':
-			most = 8
-		case 'c':
-			if i+1 < len(s) {
-				i++
-				b.WriteByte(s[i] & 0x1f)
-			}
-			continue
-		default:
-			base, from, most = 8, i, 3
-		}
-		end := from
-		for end < len(s) && end-from < most && digit(s[end], base) {
-			end++
-		}
-		n, err := strconv.ParseUint(s[from:end], base, 32)
-		if err != nil {
-			if !strings.ContainsRune(`\'"?`, rune(s[i])) {
-				b.WriteByte('\\')
-			}
-			b.WriteByte(s[i])
-			continue
-		}
-		if s[i] == 'u' || s[i] == 'U' {
-			b.WriteString(string(utf8.AppendRune(nil, rune(n))))
-		} else {
-			b.WriteByte(byte(n))
-		}
-		i = end - 1
-	}
-	return b.String()
-}
-
-func digit(c byte, base int) bool {
-	if base == 8 {
-		return c >= '0' && c <= '7'
-	}
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
