@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -94,25 +93,10 @@ func newRun(o *options, st Streams) (*run, error) {
 	if r.tools, err = r.newToolset(); err != nil {
 		return nil, err
 	}
-	if o.traceOn || isOn(p.sys.Getenv("LATHE_TRACE")) {
-		if err := r.openTrace(); err != nil {
-			return nil, err
-		}
+	if err := r.openTrace(); err != nil {
+		return nil, err
 	}
 	return r, r.assemble()
-}
-
-func (r *run) openTrace() error {
-	path := r.conv.log.Path()
-	if path == "" {
-		return fmt.Errorf("--trace needs a session that is kept")
-	}
-	var err error
-	dir := filepath.Join(filepath.Dir(path), r.conv.log.ID(), "trace")
-	if r.trace, err = trace.Open(dir); err == nil {
-		r.trace.Clean = r.place.redact.JSON
-	}
-	return err
 }
 
 // prompt reads the prompt from the command line and standard input.

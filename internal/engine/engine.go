@@ -50,6 +50,7 @@ type Config struct {
 type Session struct {
 	cfg    Config
 	stages []turn.Stage
+	tracer *turn.Tracer
 
 	mu       sync.Mutex
 	messages []msg.Message
@@ -71,6 +72,9 @@ func New(cfg Config) *Session {
 	s := &Session{
 		cfg: cfg, messages: cfg.State.Messages, frozen: cfg.State.Frozen,
 		model: cfg.Model, mode: cfg.Mode, asks: map[string]chan event.Answer{},
+	}
+	if cfg.Trace != nil {
+		s.tracer = turn.NewTracer(cfg.Trace)
 	}
 	if n := len(s.messages); n > 0 {
 		s.last = s.messages[n-1].ID
@@ -192,7 +196,7 @@ func (s *Session) run(ctx context.Context, t *turn.Turn) error {
 	if err := s.announce(ctx, t); err != nil {
 		return err
 	}
-	r := turn.Runner{Stages: s.stages, Trace: s.cfg.Trace, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.check}
+	r := turn.Runner{Stages: s.stages, Trace: s.tracer, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.check}
 	err := r.Run(ctx, t)
 	if s.cfg.AfterTurn != nil {
 		s.cfg.AfterTurn()

@@ -2,93 +2,297 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
 )
 
-// File is a Recorder that writes beside a transcript: <dir>/records.jsonl, one record a line, and
-// <dir>/blobs/<hash>, each content once. Files are private to the user.
+// The files of a trace. Both are only appended to, so that two processes may write to one session.
+const (
+	recordsFile = "records.jsonl" // one record a line
+	blobsFile   = "blobs"         // one content a line: its hash, a space, JSON
+)
+
+// DefaultLimit is how large the files of a trace may become together, in bytes. What comes later is not recorded.
+const DefaultLimit = 512 << 20
+
+// File is a Recorder that writes beside a transcript. Its files are private to the user.
 type File struct {
 	// Clean takes secrets out of what is written, which is JSON. Set it before the first record.
 	Clean func(b []byte) []byte
+	// Limit bounds the files, in bytes; DefaultLimit when zero.
+	Limit int64
 
-	mu     sync.Mutex
-	dir    string
-	out    *os.File
-	buf    *bufio.Writer
-	known  map[string]bool
-	failed int
+	mu      sync.Mutex
+	run     string
+	records *os.File
+	blobs   *os.File
+	waiting [2][]byte // contents and records that are not in the files yet
+	known   map[string]bool
+	last    map[string][]Ref
+	size    int64
+	failed  int
+	full    bool
 }
 
 var _ Recorder = (*File)(nil)
 
 // Open starts or continues a trace in dir.
 func Open(dir string) (*File, error) {
-	if err := os.MkdirAll(filepath.Join(dir, "blobs"), 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	out, err := os.OpenFile(filepath.Join(dir, "records.jsonl"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f := &File{run: rand.Text()[:8], known: map[string]bool{}, last: map[string][]Ref{}}
+	var err error
+	if f.blobs, err = appendTo(filepath.Join(dir, blobsFile), &f.size); err != nil {
+		return nil, err
+	}
+	if f.records, err = appendTo(filepath.Join(dir, recordsFile), &f.size); err != nil {
+		return nil, errors.Join(err, f.blobs.Close())
+	}
+	err = eachBlob(f.blobs, func(hash string, _ int64, _ int) { f.known[hash] = true })
+	if err != nil {
+		return nil, errors.Join(err, f.blobs.Close(), f.records.Close())
+	}
+	return f, nil
+}
+
+// appendTo opens a file to append to. A last line that a crash tore is ended, so that the next one is whole.
+func appendTo(path string, size *int64) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &File{dir: dir, out: out, buf: bufio.NewWriter(out), known: map[string]bool{}}, nil
+	end, err := f.Seek(0, io.SeekEnd)
+	if err == nil && end > 0 {
+		var last [1]byte
+		if _, err = f.ReadAt(last[:], end-1); err == nil && last[0] != '\n' {
+			_, err = f.Write([]byte("\n"))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	*size += end
+	return f, nil
 }
+
+// hashLen is the number of hex digits that name a content.
+const hashLen = 24
 
 // Blob stores content once.
 func (f *File) Blob(b []byte) string {
 	if f.Clean != nil {
 		b = f.Clean(b)
 	}
+	if bytes.IndexByte(b, '\n') >= 0 {
+		var one bytes.Buffer
+		if json.Compact(&one, b) != nil || bytes.IndexByte(one.Bytes(), '\n') >= 0 {
+			b, _ = json.Marshal(string(b)) // no JSON: as a text
+		} else {
+			b = one.Bytes()
+		}
+	}
 	sum := sha256.Sum256(b)
-	hash := hex.EncodeToString(sum[:12])
+	var hash [hashLen]byte
+	hex.Encode(hash[:], sum[:hashLen/2])
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.known[hash] {
-		return hash
+	if f.known[string(hash[:])] {
+		return string(hash[:])
 	}
-	f.known[hash] = true
-	path := filepath.Join(f.dir, "blobs", hash)
-	if _, err := os.Stat(path); err == nil {
-		return hash
+	name := string(hash[:])
+	if f.room(int64(len(b) + hashLen + 2)) {
+		f.known[name] = true
+		f.waiting[0] = append(append(append(append(f.waiting[0], name...), ' '), b...), '\n')
 	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	return name
+}
+
+// room takes n bytes of what the files may still grow by.
+func (f *File) room(n int64) bool {
+	limit := f.Limit
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	if f.full || f.size+n > limit {
+		f.full = true
 		f.failed++
+		return false
 	}
-	return hash
+	f.size += n
+	return true
 }
 
 // Record writes one record.
 func (f *File) Record(r Record) {
-	line, err := json.Marshal(r)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r.Run = f.run
+	line := f.encode(r)
 	if f.Clean != nil {
 		line = f.Clean(line)
 	}
+	line = append(line, '\n')
+	if !f.room(int64(len(line))) {
+		return
+	}
+	f.waiting[1] = append(f.waiting[1], line...)
+	if r.Call != nil || r.Err != "" || len(f.waiting[0]) > 1<<20 {
+		f.flush()
+	}
+}
+
+// Flush writes what waits. The record of a call does so too: what led to it can be read when it has ended.
+func (f *File) Flush() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err == nil {
-		_, err = f.buf.Write(append(line, '\n'))
+	f.flush()
+}
+
+// flush writes contents before the records that name them.
+func (f *File) flush() {
+	for i, to := range []*os.File{f.blobs, f.records} {
+		if len(f.waiting[i]) == 0 {
+			continue
+		}
+		if _, err := to.Write(f.waiting[i]); err != nil {
+			f.failed++
+		}
+		if f.waiting[i] = f.waiting[i][:0]; cap(f.waiting[i]) > 1<<20 {
+			f.waiting[i] = nil
+		}
 	}
-	if err == nil {
-		err = f.buf.Flush()
-	}
+}
+
+// encode gives the lists of a record as what they add to the last ones.
+func (f *File) encode(r Record) []byte {
+	out := line{Record: r, Before: f.delta(r.Before), After: f.delta(r.After)}
+	out.Record.Before, out.Record.After = View{}, View{}
+	b, err := json.Marshal(out)
 	if err != nil {
 		f.failed++
 	}
+	return b
+}
+
+// line is the form of a record in its file.
+type line struct {
+	Record
+	Before *deltas `json:"before,omitempty"`
+	After  *deltas `json:"after,omitempty"`
+}
+
+type deltas struct {
+	Fields map[string]any   `json:"fields,omitempty"`
+	Items  map[string]delta `json:"items,omitempty"`
+}
+
+// delta is a list: the first Keep items of the last list of its name, then Add.
+type delta struct {
+	Keep int   `json:"keep"`
+	Add  []Ref `json:"add,omitempty"`
+}
+
+func (f *File) delta(v View) *deltas {
+	if len(v.Fields) == 0 && len(v.Items) == 0 {
+		return nil
+	}
+	d := &deltas{Fields: v.Fields, Items: make(map[string]delta, len(v.Items))}
+	for name, now := range v.Items {
+		keep := shared(f.last[name], now)
+		d.Items[name] = delta{Keep: keep, Add: now[keep:]}
+		f.last[name] = now
+	}
+	return d
+}
+
+// shared counts the equal items at the start of both lists. Lists that grow in place are equal as far as they go.
+func shared(a, b []Ref) int {
+	n := min(len(a), len(b))
+	if n == 0 || &a[0] == &b[0] {
+		return n
+	}
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
 }
 
 // Close ends the trace and returns how many pieces could not be written.
 func (f *File) Close() (failed int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.buf.Flush() != nil {
-		f.failed++
-	}
-	if f.out.Close() != nil {
-		f.failed++
+	f.flush()
+	for _, c := range []*os.File{f.blobs, f.records} {
+		if c.Close() != nil {
+			f.failed++
+		}
 	}
 	return f.failed
+}
+
+// eachBlob calls found with the hash, offset and length of each content of a file.
+func eachBlob(file io.ReaderAt, found func(hash string, at int64, n int)) error {
+	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), 256<<10)
+	var at int64 // of the line
+	for {
+		var hash [hashLen + 1]byte
+		n, err := io.ReadFull(in, hash[:])
+		if err != nil {
+			return ended(err)
+		}
+		if i := bytes.IndexByte(hash[:], '\n'); i >= 0 { // an empty or broken line: go on behind it
+			in = bufio.NewReaderSize(io.NewSectionReader(file, at+int64(i)+1, 1<<62), 256<<10)
+			at += int64(i) + 1
+			continue
+		}
+		rest, err := skipLine(in)
+		if err != nil {
+			return ended(err) // a torn last line
+		}
+		if hash[hashLen] == ' ' && isHex(hash[:hashLen]) {
+			found(string(hash[:hashLen]), at+int64(n), rest)
+		}
+		at += int64(n) + int64(rest) + 1
+	}
+}
+
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return err
+}
+
+// skipLine reads to the end of the line and returns how long it was.
+func skipLine(in *bufio.Reader) (n int, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		n += len(part)
+		if err == nil {
+			return n - 1, nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return n, err
+		}
+	}
+}
+
+func isHex(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }

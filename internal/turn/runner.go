@@ -31,8 +31,8 @@ type Stage struct {
 // Runner walks a turn through the stages.
 type Runner struct {
 	Stages []Stage
-	Trace  trace.Recorder // nil: nothing is recorded
-	Tell   bool           // emit StageDone events
+	Trace  *Tracer // nil: nothing is recorded
+	Tell   bool    // emit StageDone events
 	Now    func() time.Time
 	// Check, set in tests, sees the turn before and after each stage.
 	Check func(s Stage, before, after *Turn)
@@ -46,6 +46,9 @@ const grace = 5 * time.Second
 // not end, and see the cause in t.Stop. When they clear Done (a stop hook that demands more), the loop goes on.
 func (r *Runner) Run(ctx context.Context, t *Turn) error {
 	t.interrupted, t.unread = ctx.Done(), r.unwatched()
+	if r.Trace != nil {
+		defer r.Trace.end()
+	}
 	err := r.phase(ctx, t, Once)
 	for {
 		for err == nil && !t.Done {
@@ -112,7 +115,7 @@ func (r *Runner) stage(ctx context.Context, t *Turn, s Stage) error {
 	before := *t
 	rec := trace.Record{Session: t.Session, Turn: t.ID, Stage: s.Name, Step: t.Step, Start: r.Now()}
 	if r.Trace != nil {
-		rec.Before = viewOf(t, r.Trace)
+		rec.Before = r.Trace.before(t)
 	}
 	start := time.Now()
 	err := s.Run(ctx, t)
@@ -124,11 +127,11 @@ func (r *Runner) stage(ctx context.Context, t *Turn, s Stage) error {
 		r.Check(s, &before, t)
 	}
 	if r.Trace != nil {
-		rec.After = viewOf(t, r.Trace)
+		rec.After = r.Trace.after(t, s.Writes)
 		for _, n := range t.notes {
 			rec.Notes = append(rec.Notes, trace.Note{Text: n})
 		}
-		r.Trace.Record(rec)
+		r.Trace.rec.Record(rec)
 	}
 	if r.Tell {
 		done := event.StageDone{Stage: s.Name, Step: t.Step, Dur: rec.Dur, Notes: t.notes, Err: rec.Err}

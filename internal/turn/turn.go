@@ -46,6 +46,7 @@ type Turn struct {
 	Done       bool
 
 	notes       []string
+	tracer      *Tracer
 	unread      bool // nobody looks at the notes
 	svc         Services
 	interrupted <-chan struct{}
@@ -118,6 +119,9 @@ func (t *Turn) Append(m ...msg.Message) error {
 // Interrupted is closed when the turn was interrupted. The last stages, whose context outlives that, look at it
 // where they wait for something.
 func (t *Turn) Interrupted() <-chan struct{} { return t.interrupted }
+
+// Tracer takes sub-records of the running stage; nil while nothing is recorded. It may be used concurrently.
+func (t *Turn) Tracer() *Tracer { return t.tracer }
 
 // Note records a decision of the running stage in words, for the trace and the demo. Without a reader it costs nothing.
 func (t *Turn) Note(format string, args ...any) {

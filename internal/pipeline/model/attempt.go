@@ -31,8 +31,12 @@ type attempt struct {
 	broken  []brokenCall      // calls whose input did not come whole
 	started bool              // a call was started early
 	closed  bool              // the stop reason is on a kept message
-	lost    error             // a message could not be written
-	over    bool              // the answer is given up: no call may start
+	n       int               // its number, from 1, within the answer
+	waited  time.Duration     // before it
+	why     string            // it is not the first
+	ttft    time.Duration
+	lost    error // a message could not be written
+	over    bool  // the answer is given up: no call may start
 }
 
 // brokenCall is a call that must not run.
@@ -46,8 +50,9 @@ var errIdle = errors.New("idle")
 
 // run calls the provider and takes in the answer. It returns nil when the answer is whole, the cause when ctx
 // ended, a *provider.Error when the call failed.
-func (a *attempt) run(ctx context.Context) error {
+func (a *attempt) run(ctx context.Context) (err error) {
 	p := a.p
+	defer func() { a.record(err) }()
 	if err := p.requesting(); err != nil {
 		return err
 	}
@@ -178,7 +183,7 @@ func (a *attempt) restart(c provider.Chunk) error {
 		if err := a.p.withdraw(a, "the server began its answer anew"); err != nil {
 			return err
 		}
-		*a = attempt{p: a.p, begin: a.begin, got: true, told: a.told}
+		*a = attempt{p: a.p, begin: a.begin, got: true, told: a.told, n: a.n, waited: a.waited, why: a.why, ttft: a.ttft}
 	}
 	a.asm.start(c)
 	if a.asm.meta.Model == "" {
@@ -196,6 +201,7 @@ func (a *attempt) pass(c provider.Chunk) error {
 	if !a.told {
 		a.told = true
 		ev.TTFT = time.Since(a.begin)
+		a.ttft = ev.TTFT
 		if a.p.t.TTFT == 0 {
 			a.p.t.TTFT = ev.TTFT
 		}

@@ -36,6 +36,13 @@ type Deps struct {
 	MaxOutput func(model string) int
 	// Size estimates a request in tokens and bytes, for event.Requesting.
 	Size func(req *provider.Request) (tokens, bytes int)
+	// Headers are those that a request is sent with, without secrets, for the trace.
+	Headers func(req *provider.Request) map[string]string
+	// Cost is the price of an answer in USD, for the trace.
+	Cost func(model string, u msg.Usage) float64
+	// Answered is told of each whole answer with the request that it answers and when that was sent.
+	Answered func(t *turn.Turn, req *provider.Request, sent time.Time, u msg.Usage)
+
 	// Spent is told of the usage of every answer, also of those that were withdrawn.
 	Spent func(t *turn.Turn, model string, u msg.Usage)
 

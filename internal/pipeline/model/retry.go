@@ -77,6 +77,7 @@ func classOf(e *provider.Error, got bool) class {
 type history struct {
 	failed    map[class]int
 	retries   int
+	calls     int
 	refreshed bool
 	stripped  bool
 	lowered   bool
@@ -86,8 +87,9 @@ type history struct {
 func (p *pass) answer(ctx context.Context) error {
 	p.req.NoStream = false
 	h := &history{failed: map[class]int{}}
-	for {
-		a := &attempt{p: p}
+	for last := (step{}); ; {
+		h.calls++
+		a := &attempt{p: p, n: h.calls, waited: last.wait, why: last.text}
 		p.cur = a
 		err := a.run(ctx)
 		if ctx.Err() != nil {
@@ -113,6 +115,10 @@ func (p *pass) answer(ctx context.Context) error {
 		}
 		if err := p.again(ctx, a, e, plan); err != nil {
 			return err
+		}
+		last = plan
+		if last.text == "" {
+			last.text = string(e.Kind)
 		}
 	}
 }

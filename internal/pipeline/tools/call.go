@@ -190,11 +190,13 @@ func (s *Stage) run(ctx context.Context, t *turn.Turn, c *call) (o outcome) {
 	}
 	_ = t.Emit(event.ToolStarted{ID: c.block.ID, Name: c.block.Name, Summary: c.plan.Summary, Input: c.input})
 	start := time.Now()
+	o.began = start
 	progress := func(text string) {
 		_ = t.Emit(event.ToolProgress{ID: c.block.ID, Name: c.block.Name, Text: text, Elapsed: time.Since(start)})
 	}
 	o.result = s.guarded(ctx, c, progress)
 	took := time.Since(start)
+	o.took = took
 	s.after(ctx, t, c, &o, took)
 	_ = t.Emit(event.ToolDone{ID: c.block.ID, Name: c.block.Name, Dur: took, IsError: o.result.IsError, Decision: c.decision})
 	return o
@@ -224,6 +226,9 @@ func failed(text string) tool.Result {
 // append turns an outcome into a message: budget, permission record, disk, screen.
 func (s *Stage) append(t *turn.Turn, c *call, o outcome) error {
 	res := o.result
+	if x := t.Tracer(); x != nil {
+		x.Sub(t, c.record(x, o))
+	}
 	if s.Budget != nil && !res.Budgeted {
 		s.Budget(c.block.ID, c.block.Name, &res)
 	}

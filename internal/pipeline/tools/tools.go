@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
@@ -71,6 +72,8 @@ type outcome struct {
 	decision perm.Decision
 	stop     *turn.Stop    // the call ends the turn
 	said     []msg.Message // by hooks, after it ran
+	began    time.Time     // zero: it did not run
+	took     time.Duration
 }
 
 // Start runs a finished call at once, while the rest of the reply still streams, when it changes nothing and is

@@ -206,6 +206,31 @@ func checkHeaders(h http.Header) error {
 	return nil
 }
 
+// Headers are the headers that a request is sent with, for people to see: values that may be secrets are left out.
+func (c *Client) Headers(req *provider.Request) map[string]string {
+	const hidden = "(not shown)"
+	open := Client{opts: c.opts}
+	open.opts.AuthToken, open.opts.APIKey, open.opts.KeyHelper, open.opts.Headers = "", "", nil, nil
+	h := http.Header{}
+	_ = open.setHeaders(context.Background(), h, req) // only a key helper can fail
+	out := map[string]string{}
+	for name := range h {
+		out[name] = h.Get(name)
+	}
+	switch {
+	case c.opts.AuthToken != "":
+		out["Authorization"] = hidden
+	case c.opts.APIKey != "":
+		out["X-Api-Key"] = hidden
+	case c.opts.KeyHelper != nil:
+		out["Authorization"], out["X-Api-Key"] = hidden, hidden
+	}
+	for name := range c.opts.Headers {
+		out[http.CanonicalHeaderKey(name)] = hidden
+	}
+	return out
+}
+
 func (c *Client) betas(req *provider.Request) []string {
 	var out []string
 	add := func(names ...string) {

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"hash"
 	"slices"
 
 	"lathe/internal/provider"
@@ -16,6 +18,7 @@ type Body struct {
 	ends     []int  // index in data behind each message
 	messages []provider.Message
 	marks    []provider.Breakpoint
+	sums     []hash.Hash // state of the hash behind each of the first messages, for Sum
 }
 
 // Encode returns what AppendRequest gives for req. The bytes are valid until the next call.
@@ -27,7 +30,7 @@ func (b *Body) Encode(req *provider.Request) []byte {
 	} else {
 		b.data = b.data[:b.ends[keep-1]]
 	}
-	b.ends = b.ends[:keep]
+	b.ends, b.sums = b.ends[:keep], b.sums[:min(keep, len(b.sums))]
 	for i := keep; i < len(req.Messages); i++ {
 		b.data = appendMessage(b.data, req, i)
 		b.ends = append(b.ends, len(b.data))
@@ -50,4 +53,30 @@ func (b *Body) shared(req *provider.Request) int {
 		}
 	}
 	return n
+}
+
+// Len is the length of the last body.
+func (b *Body) Len() int { return len(b.data) }
+
+// Sum is the SHA-256 of the last body. It costs what the body does not share with the one before.
+func (b *Body) Sum() [sha256.Size]byte {
+	h, done := sha256.New(), 0
+	if n := len(b.sums); n > 0 {
+		h, done = clone(b.sums[n-1]), b.ends[n-1]
+	}
+	for _, end := range b.ends[len(b.sums):] {
+		h.Write(b.data[done:end])
+		b.sums, done = append(b.sums, clone(h)), end
+	}
+	h.Write(b.data[done:])
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// clone copies the state of a SHA-256.
+func clone(h hash.Hash) hash.Hash {
+	c, err := h.(hash.Cloner).Clone()
+	if err != nil {
+		panic("wire: a SHA-256 cannot be copied: " + err.Error()) // the standard library says that it can
+	}
+	return c
 }

@@ -157,23 +157,28 @@ func appendTools(dst []byte, req *provider.Request) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, `{"name":`...)
-		dst = msg.AppendString(dst, d.Name)
-		dst = append(dst, `,"description":`...)
-		dst = msg.AppendString(dst, d.Description)
-		dst = append(dst, `,"input_schema":`...)
-		if len(d.InputSchema) == 0 {
-			dst = append(dst, `{"type":"object"}`...)
-		} else {
-			dst = append(dst, d.InputSchema...)
-		}
-		if m := mark(req, provider.AtTool, i, 0); m != nil {
-			dst = append(dst, `,"cache_control":`...)
-			dst = append(dst, m...)
-		}
-		dst = append(dst, '}')
+		dst = AppendTool(dst, d, mark(req, provider.AtTool, i, 0))
 	}
 	return append(dst, ']')
+}
+
+// AppendTool writes one tool definition, with its cache mark where that is not nil.
+func AppendTool(dst []byte, d msg.ToolDef, mark json.RawMessage) []byte {
+	dst = append(dst, `{"name":`...)
+	dst = msg.AppendString(dst, d.Name)
+	dst = append(dst, `,"description":`...)
+	dst = msg.AppendString(dst, d.Description)
+	dst = append(dst, `,"input_schema":`...)
+	if len(d.InputSchema) == 0 {
+		dst = append(dst, `{"type":"object"}`...)
+	} else {
+		dst = append(dst, d.InputSchema...)
+	}
+	if mark != nil {
+		dst = append(dst, `,"cache_control":`...)
+		dst = append(dst, mark...)
+	}
+	return append(dst, '}')
 }
 
 func appendSystem(dst []byte, req *provider.Request) []byte {

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"lathe/internal/provider"
+	"lathe/internal/trace"
+)
+
+// traceDir is where the trace of the session in the file path is kept: beside it.
+func traceDir(path string) string {
+	return filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "trace")
+}
+
+// openTrace begins a trace where one is asked for: by the flag, the environment, or the setting "trace".
+func (r *run) openTrace() error {
+	wanted := isOn(r.place.sys.Getenv("LATHE_TRACE")) || r.place.settings.Granted("trace", false)
+	if !r.o.traceOn && !wanted {
+		return nil
+	}
+	path := r.conv.log.Path()
+	if path == "" {
+		if r.o.traceOn {
+			return fmt.Errorf("--trace needs a session that is kept")
+		}
+		return nil // what shall leave nothing leaves no trace either
+	}
+	f, err := trace.Open(traceDir(path))
+	if err != nil {
+		return fmt.Errorf("open the trace: %w", err)
+	}
+	f.Clean = r.place.redact.JSON
+	r.trace = f
+	return nil
+}
+
+// headers returns the function that says with which headers a request is sent, nil where the provider sends none.
+func (r *run) headers() func(*provider.Request) map[string]string {
+	h, ok := r.model.provider.(interface {
+		Headers(*provider.Request) map[string]string
+	})
+	if !ok {
+		return nil
+	}
+	return h.Headers
+}

@@ -1,0 +1,146 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/provider"
+	"lathe/internal/provider/wire"
+	"lathe/internal/trace"
+)
+
+func plain(messages []msg.Message) []provider.Message {
+	var out []provider.Message
+	for _, m := range messages {
+		out = append(out, provider.Message{Role: m.Role(), Content: m.Blocks})
+	}
+	return out
+}
+
+// session returns a turn with a conversation of n messages of size bytes each.
+func session(n, size int) *Turn {
+	var ms []msg.Message
+	for i := range n {
+		m := msg.Message{ID: fmt.Sprint("m", i), Kind: msg.KindUser, Blocks: []msg.Block{msg.Text(fmt.Sprint(i) + strings.Repeat("some text <b>\n", size/14))}}
+		if i%2 == 1 {
+			m.Kind = msg.KindAssistant
+		}
+		ms = append(ms, m)
+	}
+	t := New("turn", "session", event.Prompt{}, ms, Services{Now: time.Now, Emit: func(event.Event) error { return nil }})
+	t.Model, t.Static = "claude-opus-4-5", 1
+	t.System = []msg.Block{msg.Text("You are <careful>."), msg.Text("Here.")}
+	t.Tools = []msg.ToolDef{{Name: "Read", Description: "Reads & shows", InputSchema: []byte(`{"type":"object"}`)}, {Name: "None"}}
+	t.View = t.Messages
+	t.Request = requestOf(t)
+	return t
+}
+
+func requestOf(t *Turn) *provider.Request {
+	last := len(t.View) - 1
+	return &provider.Request{
+		Model: t.Model, MaxTokens: 100, System: t.System, Tools: t.Tools, Messages: plain(t.View), Effort: "high",
+		Thinking: provider.Thinking{Type: "adaptive"},
+		Breakpoints: []provider.Breakpoint{
+			{At: provider.AtTool, Index: 1},
+			{At: provider.AtSystem, Index: 1, OneHour: true},
+			{At: provider.AtMessage, Index: last},
+		},
+	}
+}
+
+// The body that a call sent can be put together from its record, to the byte, while the conversation grows.
+func TestBodyFromTheTrace(t *testing.T) {
+	dir := t.TempDir()
+	f, err := trace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewTracer(f)
+	turn := session(5, 100)
+	var want []string
+	for step := range 4 {
+		turn.Step = step + 1
+		f.Record(trace.Record{
+			Turn: turn.ID, Stage: "normalize", Before: x.before(turn),
+			After: x.after(turn, []string{"System", "Tools", "Messages", "View", "Request"}),
+		})
+		req := turn.Request
+		if step == 2 { // a retry without the last answer
+			c := *req
+			c.Messages, c.NoStream = req.Messages[:3], true
+			c.Breakpoints = nil
+			req = &c
+		}
+		x.Call(turn, req, time.Now(), time.Second, trace.Call{Attempt: 1, Usage: &msg.Usage{Input: 3}})
+		want = append(want, string(wire.AppendRequest(nil, req)))
+		turn.Messages = append(turn.Messages, session(2, 50).Messages...)
+		turn.View = turn.Messages
+		turn.Request = requestOf(turn)
+	}
+	f.Close()
+	tr, err := trace.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	var got []string
+	for _, r := range tr.Records {
+		if r.Call == nil {
+			continue
+		}
+		body, exact, err := tr.Body(r)
+		if !exact || err != nil {
+			t.Errorf("step %d: exact %v, %v", r.Step, exact, err)
+		}
+		got = append(got, string(body))
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// counting counts what a pass writes.
+type counting struct{ blobs, bytes, records int }
+
+func (c *counting) Blob(b []byte) string { c.blobs++; c.bytes += len(b); return "h" }
+
+func (c *counting) Record(trace.Record) { c.records++ }
+
+// A pass describes what it adds, not what the session has grown to; a view that a step shortened is described anew
+// only where it differs.
+func TestPassCostsWhatItAdds(t *testing.T) {
+	rec := &counting{}
+	x := NewTracer(rec)
+	turn := session(200, 1000)
+	describe := func() {
+		for _, f := range []string{"Messages", "View", "System", "Tools", "Request"} {
+			x.after(turn, []string{f})
+		}
+		x.Call(turn, turn.Request, time.Now(), 0, trace.Call{})
+	}
+	describe()
+	*rec = counting{}
+	turn.Messages = append(turn.Messages, session(2, 1000).Messages...)
+	turn.View = append([]msg.Message(nil), turn.Messages...) // a step has made a copy
+	turn.View[7].Blocks = []msg.Block{msg.Text("short")}
+	turn.Request = requestOf(turn)
+	describe()
+	if rec.blobs > 2+1+205+1 { // two messages, the short one, the request from there on, the head
+		t.Errorf("%d contents were hashed", rec.blobs)
+	}
+	*rec = counting{}
+	turn.Messages = append(turn.Messages, session(2, 1000).Messages...)
+	turn.View = append(turn.View[:202:202], turn.Messages[202:]...)
+	turn.Request = requestOf(turn)
+	describe()
+	if rec.blobs > 6 {
+		t.Errorf("%d contents were hashed", rec.blobs)
+	}
+}
