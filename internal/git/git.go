@@ -94,14 +94,14 @@ func Root(dir string) string {
 // or unknown.
 func Branch(root string) string {
 	dotgit := filepath.Join(root, ".git")
-	if link, err := os.ReadFile(dotgit); err == nil { // a worktree or submodule: "gitdir: path"
+	if link, err := readRegular(dotgit); err == nil { // a worktree or submodule: "gitdir: path"
 		dir := strings.TrimSpace(strings.TrimPrefix(string(link), "gitdir:"))
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
 		}
 		dotgit = dir
 	}
-	head, err := os.ReadFile(filepath.Join(dotgit, "HEAD"))
+	head, err := readRegular(filepath.Join(dotgit, "HEAD"))
 	if err != nil {
 		return ""
 	}
@@ -158,14 +158,29 @@ func Take(ctx context.Context, root string, limit time.Duration) *Snapshot {
 // defaultBranch reads what origin calls its head, else looks for the usual names.
 func defaultBranch(root string) string {
 	common := filepath.Join(root, ".git")
-	if head, err := os.ReadFile(filepath.Join(common, "refs", "remotes", "origin", "HEAD")); err == nil {
+	if head, err := readRegular(filepath.Join(common, "refs", "remotes", "origin", "HEAD")); err == nil {
 		return strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: refs/remotes/origin/")
 	}
-	packed, _ := os.ReadFile(filepath.Join(common, "packed-refs"))
+	packed, _ := readRegular(filepath.Join(common, "packed-refs"))
 	for _, name := range []string{"main", "master"} {
 		if _, err := os.Stat(filepath.Join(common, "refs", "heads", name)); err == nil || bytes.Contains(packed, []byte("refs/heads/"+name+"\n")) {
 			return name
 		}
 	}
 	return ""
+}
+
+// maxRefs is how much of a file of the repository is read, in bytes.
+const maxRefs = 64 << 20
+
+// readRegular reads a regular file, and nothing that would keep us waiting.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxRefs {
+		return nil, fmt.Errorf("read %s: %w", path, os.ErrInvalid)
+	}
+	return os.ReadFile(path)
 }
