@@ -1,11 +1,12 @@
 package structured
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -32,8 +33,12 @@ func New(schema string) (*Tool, error) {
 	if err := json.Unmarshal([]byte(schema), &probe); err != nil {
 		return nil, fmt.Errorf("--json-schema is not valid JSON: %w", err)
 	}
-	if _, ok := probe.(map[string]any); !ok {
+	root, ok := probe.(map[string]any)
+	if !ok {
 		return nil, errors.New("--json-schema must be a JSON object")
+	}
+	if err := usable(root); err != nil {
+		return nil, err
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(schema), &s); err != nil {
@@ -43,15 +48,68 @@ func New(schema string) (*Tool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--json-schema is not a valid JSON Schema: %w", err)
 	}
-	return &Tool{schema: objectRoot(msg.Compact([]byte(schema)), probe.(map[string]any)), resolved: resolved}, nil
+	return &Tool{schema: objectRoot(msg.Compact([]byte(schema)), root), resolved: resolved}, nil
+}
+
+// usable checks what the API asks of a tool's schema, and the names of types: a schema that it would refuse, or that
+// nothing can fit, is an error before the run.
+func usable(root map[string]any) error {
+	if t, typed := root["type"]; typed && t != "object" {
+		return fmt.Errorf("--json-schema is not a valid JSON Schema for an answer: its type is %v, and must be object", t)
+	}
+	for _, k := range []string{"anyOf", "oneOf", "allOf"} {
+		if _, ok := root[k]; ok {
+			return fmt.Errorf("--json-schema is not a valid JSON Schema for an answer: %s may not stand at its root; put it into a property", k)
+		}
+	}
+	return typeNames(root)
+}
+
+var types = []string{"string", "number", "integer", "boolean", "object", "array", "null"}
+
+// typeNames finds types that do not exist, wherever a schema may stand.
+func typeNames(v any) error {
+	switch x := v.(type) {
+	case []any:
+		for _, e := range x {
+			if err := typeNames(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if name, ok := x["type"].(string); ok && !slices.Contains(types, name) {
+			return fmt.Errorf("--json-schema is not a valid JSON Schema: there is no type %q", name)
+		}
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			switch key {
+			case "const", "default", "enum", "examples": // values, not schemas
+			case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+				if named, ok := x[key].(map[string]any); ok { // a property may be called "type"
+					for _, name := range slices.Sorted(maps.Keys(named)) {
+						if err := typeNames(named[name]); err != nil {
+							return err
+						}
+					}
+				}
+			default:
+				if err := typeNames(x[key]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // objectRoot makes the schema fit for a tool, whose input must be an object.
 func objectRoot(schema json.RawMessage, fields map[string]any) json.RawMessage {
-	if _, typed := fields["type"]; typed {
+	switch {
+	case fields["type"] != nil:
 		return schema
+	case len(fields) == 0:
+		return json.RawMessage(`{"type":"object"}`)
 	}
-	return append([]byte(`{"type":"object",`), bytes.TrimLeft(schema[1:], " ")...)
+	return append([]byte(`{"type":"object",`), schema[1:]...)
 }
 
 // Def implements tool.Tool.

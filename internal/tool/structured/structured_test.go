@@ -13,14 +13,19 @@ import (
 func TestSchema(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":"object","properties":{"a":{"type":"string","format":"uri"}}}`: "",
-		`{`:                    "--json-schema is not valid JSON",
-		`[]`:                   "--json-schema must be a JSON object",
-		`{"type":"nonsense"}`:  "",
+		`{`:                                   "--json-schema is not valid JSON",
+		`[]`:                                  "--json-schema must be a JSON object",
+		`{}`:                                  "",
+		`{"type":"nonsense"}`:                 "--json-schema is not a valid JSON Schema",
+		`{"type":"array"}`:                    "--json-schema is not a valid JSON Schema",
+		`{"anyOf":[{"type":"object"}]}`:       "--json-schema is not a valid JSON Schema",
+		`{"properties":{"a":{"type":"txt"}}}`: "--json-schema is not a valid JSON Schema",
+		`{"properties":{"type":{"type":"string","enum":["nope"]}},"required":["type"]}`: "",
 		`{"type":7}`:           "--json-schema is not a valid JSON Schema",
 		`{"$ref":"#/nowhere"}`: "--json-schema is not a valid JSON Schema",
 	} {
 		_, err := structured.New(schema)
-		if want == "" && err != nil && !strings.Contains(schema, "nonsense") || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("New(%s): %v, want %q", schema, err, want)
 		}
 	}
@@ -50,5 +55,19 @@ func TestAnswer(t *testing.T) {
 	}
 	if s.Take() != nil {
 		t.Error("the answer is taken twice")
+	}
+}
+
+// Whatever the schema, the definition that the model is sent is JSON with an object at its root.
+func TestDefinitionIsJSON(t *testing.T) {
+	for _, schema := range []string{`{}`, `{ }`, `{"title":"x"}`, `{"type":"object"}`, " {\n\"required\" : [] } "} {
+		s, err := structured.New(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(s.Def().InputSchema, &got); err != nil || got["type"] != "object" {
+			t.Errorf("%s became %s", schema, s.Def().InputSchema)
+		}
 	}
 }
