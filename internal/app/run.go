@@ -63,11 +63,11 @@ func runPrompt(o *options, st Streams) int {
 		return report(st, err)
 	}
 	defer r.close()
-	text, err := r.prompt()
+	p, err := r.prompt()
 	if err != nil {
 		return report(st, err)
 	}
-	return r.headless(event.Prompt{Text: text, Images: o.images})
+	return r.headless(p)
 }
 
 // newRun builds a run. Nothing is started yet.
@@ -100,11 +100,14 @@ func newRun(o *options, st Streams) (*run, error) {
 }
 
 // prompt reads the prompt from the command line and standard input.
-func (r *run) prompt() (string, error) {
+func (r *run) prompt() (event.Prompt, error) {
+	p := event.Prompt{Images: r.o.images, Typed: len(r.o.prompt)}
 	if r.o.prompt == "" && len(r.o.images) > 0 && !isPiped(r.st.In) {
-		return "", nil
+		return p, nil
 	}
-	return promptText(r.o.prompt, r.st.In, r.warn)
+	var err error
+	p.Text, err = promptText(r.o.prompt, r.st.In, r.warn)
+	return p, err
 }
 
 func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", event.Inert(text)) }

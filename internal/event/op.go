@@ -17,6 +17,9 @@ type Prompt struct {
 	Images  []string    // paths of images to attach
 	NoQuery bool        // add to the conversation without a turn
 	Literal bool        // no slash commands, no @ mentions
+	// Typed is how much of Text, in bytes, the user wrote; the rest was passed on (piped in), and mentions in it mean
+	// nothing. 0: all.
+	Typed int
 }
 
 // Interrupt stops the running turn; what was queued stays queued unless DropQueued.

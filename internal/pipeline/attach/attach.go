@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -160,10 +162,21 @@ func message(s Source, item Item, left *int) msg.Message {
 	m := msg.Message{Kind: msg.KindAttachment, Source: s.Name, Key: item.Key, Meta: true, Blocks: item.Blocks}
 	if m.Blocks == nil {
 		text := cut(item.Text, left)
-		m.Blocks = []msg.Block{msg.Text(fmt.Sprintf("<context source=%q>\n%s\n</context>", s.Name, text))}
+		m.Blocks = []msg.Block{msg.Text(fmt.Sprintf("<context source=%q>\n%s\n</context>", s.Name, withoutMarks(text)))}
 	}
 	return m
 }
+
+// withoutMarks spells the marks of context blocks in a text so that they end or begin none: what a file says must not
+// look like what the program or the user says.
+func withoutMarks(text string) string {
+	if !strings.Contains(text, "context") {
+		return text
+	}
+	return marks().ReplaceAllString(text, `<\$1`)
+}
+
+var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(\s*/?\s*context\b)`) })
 
 // cut keeps a text within what is left of the budget.
 func cut(text string, left *int) string {

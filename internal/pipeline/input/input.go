@@ -88,8 +88,12 @@ func (d Deps) message(t *turn.Turn, in event.Prompt) (msg.Message, error) {
 		return m, failure(errors.New("the prompt is empty"))
 	}
 	if !in.Literal {
-		t.Ultra = HasKeyword(in.Text, "ultrathink")
-		d.mentions(t, &m, in.Text)
+		own := in.Text
+		if in.Typed > 0 && in.Typed < len(own) {
+			own = own[:in.Typed]
+		}
+		t.Ultra = HasKeyword(own, "ultrathink")
+		d.mentions(t, &m, own)
 	}
 	return m, nil
 }
