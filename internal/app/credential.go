@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"lathe/internal/pipeline/input"
 	"lathe/internal/proc"
 	"lathe/internal/provider"
 	"lathe/internal/provider/anthropic"
@@ -42,6 +44,16 @@ type modelSource struct {
 	model     string // that a recording was made with
 	refresh   func(ctx context.Context) (bool, error)
 	close     func() error // ends a recording
+}
+
+// noModel stands where no key is set and none is needed.
+type noModel struct{}
+
+// Stream says what to do, should a model be called all the same.
+func (noModel) Stream(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		yield(provider.Chunk{}, &provider.Error{Kind: provider.Auth, NoRetry: true, Message: errNoKey.Error(), Err: errNoKey})
+	}
 }
 
 // openModel builds the provider: a recording, or the Messages API at whatever address the environment names.
@@ -102,7 +114,11 @@ func (m *modelSource) anthropic(o *options, p *place, procs *proc.Group) error {
 	case helper != "":
 		opt.KeyHelper, m.keySource = keyHelper(helper, p, procs), "apiKeyHelper"
 	default:
-		return errNoKey
+		if _, _, local := input.SplitCommand(o.prompt); !local {
+			return errNoKey
+		}
+		m.provider = noModel{} // a local command calls none
+		return nil
 	}
 	c, err := anthropic.New(opt)
 	if err != nil {
