@@ -308,7 +308,7 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 		Size: func(req *provider.Request) (int, int) {
 			return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0
 		},
-		Headers: r.headers(), Cost: r.prices.Cost,
+		Headers: r.headers(), Cost: r.prices.Cost, Answered: (&keeper{prices: r.prices}).answered,
 	}
 }
 

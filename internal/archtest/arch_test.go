@@ -19,7 +19,7 @@ var layers = []struct {
 	level    int
 	packages []string
 }{
-	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git", "redact", "frontmatter"}},
+	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git", "redact", "frontmatter", "cache"}},
 	{1, []string{"perm", "perm/...", "event", "trace"}},
 	{2, []string{"provider", "provider/...", "tool", "hook", "session", "session/...", "config", "memory", "skill", "sandbox"}},
 	{3, []string{"turn", "tool/..."}},
@@ -34,6 +34,7 @@ var within = map[string][]string{
 	"token":  {"msg"},
 	"price":  {"msg"},
 	"sys":    {"msg"},
+	"cache":  {"msg"},
 	"search": {"file"},
 	"git":    {"proc"},
 	"tool":   {},
