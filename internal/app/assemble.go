@@ -16,7 +16,6 @@ import (
 	"lathe/internal/pipeline"
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/attach"
-	"lathe/internal/pipeline/compact"
 	"lathe/internal/pipeline/input"
 	"lathe/internal/pipeline/model"
 	"lathe/internal/pipeline/normalize"
@@ -78,7 +77,7 @@ func (r *run) engine() error {
 			r.place.notes = append(r.place.notes, err.Error())
 		}
 		_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
-		r.tools.todos.Restore(r.conv.state.Messages)
+		r.restoreTodos()
 		r.tools.files.Restore(r.conv.state.Messages, r.readable)
 	}
 	if r.o.name != "" {
@@ -127,6 +126,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 		ID: r.prices.Resolve, Foreign: r.foreign(),
 	}
 	cfg := r.requestConfig()
+	r.compact = r.compaction(norm, cfg)
 	in := input.Deps{Commands: r.commands(), Image: r.tools.image, Resolve: r.resolve}
 	if r.hooks != nil {
 		in.Submit = r.hooks.submit
@@ -135,7 +135,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 		Input:     in,
 		Attach:    r.sources(),
 		Prompt:    promptDeps,
-		Compact:   compact.Deps{Info: info, Budget: &compact.Budget{Dir: r.resultsDir, Clean: r.place.redact.String}},
+		Compact:   r.compact,
 		Normalize: norm,
 		Model:     r.modelDeps(normalize.Retarget(norm, cfg)),
 		Tools:     r.toolStage,

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/front/headless"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/account"
+	"lathe/internal/pipeline/compact"
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/price"
 	"lathe/internal/proc"
@@ -43,6 +44,7 @@ type run struct {
 
 	session   *engine.Session
 	toolStage *tools.Stage
+	compact   *compact.Stage
 	ledger    *account.Ledger
 	hooks     *hooks // nil where there are none
 

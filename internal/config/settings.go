@@ -129,6 +129,23 @@ func (s *Settings) String(key, def string, power bool) string {
 	return out
 }
 
+// Text is a setting that is written as a text or as a number, in its own words; "" when it is not set.
+func (s *Settings) Text(key string) (string, error) {
+	v, l := s.lookup(key, false)
+	if l == nil {
+		return "", nil
+	}
+	var text string
+	if json.Unmarshal(v, &text) == nil {
+		return text, nil
+	}
+	var n json.Number
+	if err := json.Unmarshal(v, &n); err != nil {
+		return "", fmt.Errorf("%s in %s must be a text or a number", key, l.File)
+	}
+	return n.String(), nil
+}
+
 // Bool is a true-or-false setting.
 func (s *Settings) Bool(key string, def bool) bool { return s.bool(key, def, false) }
 

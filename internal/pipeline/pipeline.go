@@ -19,13 +19,12 @@ type Deps struct {
 	Input     input.Deps
 	Attach    []attach.Source
 	Prompt    prompt.Deps
-	Compact   compact.Deps
+	Compact   *compact.Stage // nil: nothing is compacted, and there is no budget for results
 	Normalize normalize.Deps
 	Model     model.Deps
 	Tools     *tools.Stage
 	Account   *account.Ledger
 
-	CompactConfig   compact.Config
 	NormalizeConfig normalize.Config
 	ModelConfig     model.Config
 }
@@ -38,19 +37,35 @@ func Stages(d Deps) []turn.Stage {
 	d.Model.Spent = d.Account.Spent
 	d.Model.StartTool = d.Tools.Start // a finished call that changes nothing need not wait for the rest of the answer
 	d.Tools.Changed = d.Account.Changed
-	if d.Compact.Budget != nil {
-		d.Tools.Budget = d.Compact.Budget.Apply
+	if d.Compact != nil && d.Compact.Budget() != nil {
+		d.Tools.Budget = d.Compact.Budget().Apply
+	}
+	norm := normalize.New(d.Normalize, d.NormalizeConfig)
+	d.Model.Reduce = func(ctx context.Context, t *turn.Turn) (bool, error) { return smaller(ctx, t, norm, d.Compact.Reduce) }
+	d.Model.ReduceMedia = func(ctx context.Context, t *turn.Turn) (bool, error) {
+		return smaller(ctx, t, norm, d.Compact.ReduceMedia)
 	}
 	return []turn.Stage{
 		/* 2    */ row("input", turn.Once, input.New(d.Input), "Messages", "Mentions", "Ultra", "Text", "Done"),
 		/* 3    */ row("attach", turn.EachStep, attach.New(d.Attach...), "Messages"),
 		/* 4    */ row("prompt", turn.EachStep, prompt.New(d.Prompt), "System", "Static", "Tools"),
-		/* 5    */ row("compact", turn.EachStep, compact.New(d.Compact, d.CompactConfig), "View"),
-		/* 6    */ row("normalize", turn.EachStep, normalize.New(d.Normalize, d.NormalizeConfig), "Request"),
-		/* 7, 8 */ row("model", turn.EachStep, model.New(d.Model, d.ModelConfig), "Messages", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),
+		/* 5    */ row("compact", turn.EachStep, d.Compact.Run, "Messages", "View"),
+		/* 6    */ row("normalize", turn.EachStep, norm, "Request"),
+		/* 7, 8 */ row("model", turn.EachStep, model.New(d.Model, d.ModelConfig), "Messages", "View", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),
 		/* 9    */ row("tools", turn.EachStep, d.Tools.Run, "Messages", "Denials", "Structured", "Text", "Done"),
 		/* 10   */ row("account", turn.Last, d.Account.Run, "Messages", "Result", "Usage", "Stop", "Done"),
 	}
+}
+
+// smaller makes the view smaller and builds the request anew, when something changed.
+func smaller(ctx context.Context, t *turn.Turn, norm func(context.Context, *turn.Turn) error,
+	reduce func(context.Context, *turn.Turn) (bool, error),
+) (bool, error) {
+	changed, err := reduce(ctx, t)
+	if err != nil || !changed {
+		return false, err
+	}
+	return true, norm(ctx, t)
 }
 
 // row is one line of the table: a stage, how often it runs, what it does, and the fields of the turn it may change.

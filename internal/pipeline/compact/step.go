@@ -7,9 +7,16 @@ import (
 
 // Settings are what a step may look at besides the view.
 type Settings struct {
-	Window  int // of the model, in tokens
-	Counter token.Counter
+	Window   int // of the model, in tokens
+	Counter  token.Counter
+	Overhead int      // tokens of the system prompt and the tools
+	Target   int      // tokens, overhead included, that snip makes room for; 0: it does nothing
+	Recent   int      // so many of the newest calls keep their results
+	Pins     []string // texts that mark a user message as pinned, beside #pin
 }
+
+// minSaving is how many tokens an edit must save to be worth its trouble.
+const minSaving = 1000
 
 // Step makes the view smaller. Apply is a pure function; it returns the view as it came when it has nothing to do.
 type Step struct {
@@ -19,14 +26,18 @@ type Step struct {
 
 // Report says what a step did.
 type Report struct {
-	TokensBefore, TokensAfter int // estimated
-	FirstChanged              int // index in the view that it was given; -1: nothing changed
+	TokensBefore, TokensAfter int   // estimated
+	FirstChanged              int   // index in the view that it was given; -1: nothing changed
+	Edit                      *Edit // what to keep, so that later requests are made alike; nil for the boundary
 }
 
 // Steps returns the steps in their order.
 func Steps() []Step {
 	return []Step{
 		{Name: "boundary", Apply: Boundary},
+		{Name: "snip", Apply: Snip},
+		{Name: "microcompact", Apply: Microcompact},
+		{Name: "collapse", Apply: Collapse},
 	}
 }
 
@@ -50,7 +61,8 @@ func Size(view []msg.Message, c token.Counter) int {
 	return n
 }
 
-// size also reports whether the provider's count is in it, which covers the system prompt and the tools.
+// size also reports whether the provider's count is in it, which covers the system prompt and the tools. What edits
+// have saved since the count is taken off.
 func size(view []msg.Message, c token.Counter) (n int, counted bool) {
 	for i := len(view) - 1; i >= 0; i-- {
 		m := view[i]
@@ -59,11 +71,14 @@ func size(view []msg.Message, c token.Counter) (n int, counted bool) {
 		}
 		since := 0
 		for _, later := range view[i+1:] {
+			if e, ok := editOf(later); ok {
+				since -= e.Saved
+			}
 			if later.Kind != msg.KindAssistant || later.APIID != m.APIID {
 				since += c.Messages([]msg.Message{later})
 			}
 		}
-		return m.Usage.Total() + since, true
+		return max(m.Usage.Total()+since, 0), true
 	}
 	return c.Messages(view), false
 }

@@ -26,6 +26,8 @@ type Deps struct {
 	StartTool func(ctx context.Context, t *turn.Turn, call msg.Block) bool
 	// Reduce makes the conversation smaller and builds Turn.Request anew. It reports whether anything changed.
 	Reduce func(ctx context.Context, t *turn.Turn) (bool, error)
+	// ReduceMedia takes images and documents out instead, for requests that were refused because of them.
+	ReduceMedia func(ctx context.Context, t *turn.Turn) (bool, error)
 	// Refresh gets a new credential. It reports whether there is a way to get one.
 	Refresh func(ctx context.Context) (bool, error)
 	// DropThinking remembers for the session that thinking blocks are not to be sent any more.
@@ -133,6 +135,7 @@ type pass struct {
 	bad     int         // continuations after calls with unusable input
 	paused  int
 	shrunk  bool // Reduce was called in this pass
+	noMedia bool // ReduceMedia was
 	lower   int  // the output limit before it was raised
 	refused bool // the raised limit was refused
 }

@@ -69,6 +69,10 @@ func classOf(e *provider.Error, got bool) class {
 		return long
 	case provider.Thinking400:
 		return thinking
+	case provider.Invalid:
+		if aboutMedia(e) {
+			return long
+		}
 	}
 	return final
 }
@@ -224,6 +228,14 @@ func (p *pass) planLong(ctx context.Context, h *history, e *provider.Error) (ste
 		h.lowered = true
 		p.req.MaxTokens = n
 		return step{attempt: 1, max: 1, text: fmt.Sprintf("trying again with an output limit of %d tokens", n)}, true, nil
+	}
+	if aboutMedia(e) {
+		if done, err := p.dropMedia(ctx); done || err != nil {
+			return step{attempt: 1, max: 1, text: "images and documents were left out; trying again"}, done, err
+		}
+		if e.Kind == provider.Invalid {
+			return step{}, false, nil
+		}
 	}
 	done, err := p.shrink(ctx)
 	return step{attempt: 1, max: 1, text: "the conversation was compacted; trying again"}, done, err

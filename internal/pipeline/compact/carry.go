@@ -1,0 +1,322 @@
+package compact
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe/internal/msg"
+	"lathe/internal/turn"
+)
+
+// sourceCarried marks copies of what stood before a boundary.
+const sourceCarried = "carried"
+
+const todoHead = "The to-do list as it stands; keep it up to date:\n"
+
+// The budgets of what is carried over a compaction.
+const (
+	filesMost   = 5
+	fileTokens  = 5_000  // of one file
+	filesTokens = 25_000 // of all, and a tenth of the window at most
+)
+
+// carried is what follows a boundary.
+type carried struct {
+	messages []msg.Message
+	told     string // what was left out and what was kept, for the person
+}
+
+// metadata is what a boundary tells of its compaction, under compactMetadata.
+type metadata struct {
+	Trigger string `json:"trigger"`
+	Pre     int    `json:"preTokens"`
+	Post    int    `json:"postTokens"`
+	// Carried names the messages behind the boundary that replace what stood before it.
+	Carried   []string `json:"carriedUuids,omitempty"`
+	Lost      *losses  `json:"lost,omitempty"`
+	Preserved *struct {
+		Anchor string   `json:"anchorUuid"`
+		UUIDs  []string `json:"uuids"`
+	} `json:"preservedMessages,omitempty"`
+}
+
+// losses counts what is no longer sent word for word.
+type losses struct {
+	Messages int `json:"messages"`
+	Results  int `json:"toolResults"`
+	Media    int `json:"images"`
+	Thinking int `json:"thinkingBlocks"`
+	Tokens   int `json:"tokens"`
+}
+
+// carry builds what follows the boundary. The order is fixed: summary, rules, pins, files, lists, what waits for an
+// answer.
+func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger string) carried {
+	c := v.set.Counter
+	kept, names := s.keep(v)
+	room := v.limit*8/10 - v.set.Overhead - c.Messages(kept)
+	text = cutTokens(text, max(min(20_000, room*2/3), 500), c.Text)
+	summary := msg.Message{Kind: msg.KindSummary, Meta: true, Blocks: []msg.Block{msg.Text(s.summaryMessage(v, text))}}
+	files := s.files(ctx, v, room-c.Messages([]msg.Message{summary}))
+	lists := s.lists(t)
+	out := append([]msg.Message{summary}, kept[:names.fixed]...)
+	out = append(append(out, files...), lists...)
+	out = append(out, kept[names.fixed:]...)
+
+	bound := msg.Message{ID: s.deps.NewID(), Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary, Level: "info", Blocks: []msg.Block{msg.Text("Conversation compacted")}}
+	meta := metadata{Trigger: trigger, Pre: v.size, Post: v.set.Overhead + c.Messages(out), Lost: v.losses()}
+	for i := range out {
+		out[i].ID = s.deps.NewID()
+		meta.Carried = append(meta.Carried, out[i].ID)
+	}
+	out[0].Source, out[0].Key = "compact", bound.ID
+	bound.Extra, _ = json.Marshal(map[string]metadata{"compactMetadata": meta}) // a struct of numbers and strings
+	return carried{messages: append([]msg.Message{bound}, out...), told: told(meta, len(files), len(lists), names)}
+}
+
+func told(m metadata, files, lists int, n keptNames) string {
+	var kept []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{n.rules, "instruction files"}, {n.pins, "pinned messages"}, {files, "files read again"}, {lists, "lists"}, {n.open, "open requests and their context"}} {
+		if k.n > 0 {
+			kept = append(kept, fmt.Sprintf("%d %s", k.n, k.what))
+		}
+	}
+	what := "Beside the summary nothing had to be kept."
+	if len(kept) > 0 {
+		what = "Kept beside the summary: " + strings.Join(kept, ", ") + "."
+	}
+	return fmt.Sprintf("Compacted: about %d tokens instead of %d. No longer sent word for word: %s. %s /compact undo takes it back.", m.Post, m.Pre, m.Lost, what)
+}
+
+func (l *losses) String() string {
+	s := fmt.Sprintf("%d messages, of them %d with tool results", l.Messages, l.Results)
+	if l.Media > 0 {
+		s += fmt.Sprintf(", %d images or documents", l.Media)
+	}
+	if l.Thinking > 0 {
+		s += fmt.Sprintf(", %d blocks of thinking", l.Thinking)
+	}
+	return s + fmt.Sprintf(", about %d tokens", l.Tokens)
+}
+
+// goes reports whether the message is no longer sent word for word after a compaction; from waits on, requests have no
+// answer yet.
+func (v sight) goes(i, waits int) bool {
+	m := v.view[i]
+	return m.ForModel() && m.APIError == "" && !protected(m, v.set) && m.Source != "date" && (i < waits || !typed(m))
+}
+
+func (v sight) losses() *losses {
+	l := &losses{Tokens: v.compactable()}
+	waits := unanswered(v.view)
+	for i, m := range v.view {
+		if !v.goes(i, waits) {
+			continue
+		}
+		l.Messages++
+		if hasResult(m) {
+			l.Results++
+		}
+		for _, b := range m.Blocks {
+			switch {
+			case b.IsThinking():
+				l.Thinking++
+			case b.Type == msg.TypeImage, b.Type == msg.TypeDocument:
+				l.Media++
+			}
+			for _, c := range b.Content {
+				if c.Type == msg.TypeImage || c.Type == msg.TypeDocument {
+					l.Media++
+				}
+			}
+		}
+	}
+	return l
+}
+
+// keptNames counts what is kept word for word; fixed is how many of it stand before the files.
+type keptNames struct{ fixed, rules, pins, open int }
+
+// keep copies what must survive word for word: rules, the date, pins; and what waits for an answer, with the
+// context that was attached to it and not seen yet.
+func (s *Stage) keep(v sight) (out []msg.Message, n keptNames) {
+	at := map[string]int{}
+	for _, m := range v.view {
+		rule := m.Kind == msg.KindAttachment && (m.Source == "memory" || m.Source == "conditional_rule" || m.Source == "auto_memory")
+		if !rule && (m.Kind != msg.KindAttachment || m.Source != "date") {
+			continue
+		}
+		id := m.Source + " " + m.Key
+		switch {
+		case m.Source == "date":
+			id = m.Source
+		case strings.HasPrefix(m.Key, "start "): // each replaces the one before
+			id = m.Source + " start"
+		}
+		if i, ok := at[id]; ok {
+			out[i] = again(m)
+			continue
+		}
+		at[id] = len(out)
+		out = append(out, again(m))
+		if rule {
+			n.rules++
+		}
+	}
+	for _, text := range pinsIn(v.view, v.set) {
+		m := attachment(sourcePins, text, "The user pinned this. It counts until they say otherwise:\n"+text)
+		out = append(out, m)
+		n.pins++
+	}
+	n.fixed = len(out)
+	fresh := 0
+	for i, m := range v.view {
+		if m.Kind == msg.KindAssistant {
+			fresh = i + 1
+		}
+	}
+	waits := unanswered(v.view)
+	for i, m := range v.view {
+		open := i >= waits && typed(m)
+		if !open && (i < fresh || m.Kind != msg.KindAttachment || protected(m, v.set) || m.Source == "date" || m.Source == "todo") {
+			continue
+		}
+		c := again(m)
+		if open {
+			c.Source, c.Key = sourceCarried, m.ID
+		}
+		out = append(out, c)
+		n.open++
+	}
+	return out, n
+}
+
+// again is a copy to append.
+func again(m msg.Message) msg.Message {
+	return msg.Message{Kind: m.Kind, Blocks: m.Blocks, Source: m.Source, Key: m.Key, Meta: m.Meta}
+}
+
+func attachment(source, key, text string) msg.Message {
+	return msg.Message{
+		Kind: msg.KindAttachment, Source: source, Key: key, Meta: true,
+		Blocks: []msg.Block{msg.Text(fmt.Sprintf("<context source=%q>\n%s\n</context>", source, strings.TrimRight(text, "\n")))},
+	}
+}
+
+// summaryMessage words the summary for the model. The last request stands in it word for word when it was answered
+// already; one that was not follows by itself.
+func (s *Stage) summaryMessage(v sight, text string) string {
+	var b strings.Builder
+	b.WriteString("The conversation so far was replaced by this summary of it.")
+	if s.deps.Transcript != nil {
+		if path := s.deps.Transcript(); path != "" {
+			fmt.Fprintf(&b, " All of it is still in %s (JSON lines); search there for a detail that is missing here.", path)
+		}
+	}
+	b.WriteString("\n\n<summary>\n" + text + "\n</summary>")
+	waits := unanswered(v.view)
+	last, open := "", false
+	for i, m := range v.view {
+		if typed(m) {
+			last, open = m.Text(), i >= waits
+		}
+	}
+	switch {
+	case open:
+		b.WriteString("\n\nWhat the user asked for and has no answer yet follows word for word. Go on with it from where the summary ends; do not begin again.")
+	case last != "":
+		b.WriteString("\n\nThe user's last request, which was answered:\n" + clipLines(last, 4000))
+	}
+	return b.String()
+}
+
+// files reads the files that were used last again.
+func (s *Stage) files(ctx context.Context, v sight, room int) []msg.Message {
+	if s.deps.ReadFile == nil {
+		return nil
+	}
+	c := v.set.Counter
+	budget := min(filesTokens, v.info.Window/10, room)
+	var out []msg.Message
+	for _, path := range recentFiles(v.view) {
+		if len(out) == filesMost || budget < 200 {
+			break
+		}
+		text, err := s.deps.ReadFile(ctx, path)
+		if err != nil || strings.TrimSpace(text) == "" {
+			continue
+		}
+		text = cutTokens(text, min(fileTokens, budget-100), c.Text)
+		m := attachment("file", path, path+", read again after the conversation was compacted:\n"+text)
+		budget -= c.Messages([]msg.Message{m})
+		out = append(out, m)
+	}
+	return out
+}
+
+// recentFiles are the paths that the calls of the view name, the newest first.
+func recentFiles(view []msg.Message) []string {
+	var out []string
+	for _, m := range slices.Backward(view) {
+		for _, b := range slices.Backward(m.Blocks) {
+			if b.Type != msg.TypeToolUse || b.Name != "Read" && b.Name != "Edit" && b.Name != "Write" {
+				continue
+			}
+			var in struct {
+				File string `json:"file_path"`
+			}
+			if json.Unmarshal(b.Input, &in) == nil && in.File != "" && !slices.Contains(out, in.File) {
+				out = append(out, in.File)
+			}
+		}
+	}
+	return out
+}
+
+// lists are the to-do list and what runs in the background.
+func (s *Stage) lists(t *turn.Turn) []msg.Message {
+	var out []msg.Message
+	if s.deps.Todos != nil {
+		if text := s.deps.Todos(); text != "" {
+			out = append(out, attachment("todo", fmt.Sprintf("%s %d", t.ID, t.Step), todoHead+text))
+		}
+	}
+	if s.deps.Tasks != nil {
+		if text := s.deps.Tasks(); text != "" {
+			out = append(out, attachment("task_context", "after a compaction", text))
+		}
+	}
+	return out
+}
+
+// cutTokens cuts a text to about n tokens, at the end of a line, and says so.
+func cutTokens(text string, n int, count func(string) int) string {
+	have := count(text)
+	if have <= n {
+		return text
+	}
+	text = strings.ToValidUTF8(text, "?")
+	const note = "\n[cut here]"
+	for have > n && text != "" {
+		keep := cutHead(text, max(0, int(float64(chars(text))*float64(n)/float64(have)*0.95)-8))
+		if len(keep) >= len(text) {
+			break
+		}
+		text, have = keep, count(keep+note)
+	}
+	return text + note
+}
+
+// clipLines cuts a text to n characters.
+func clipLines(text string, n int) string {
+	if chars(text) <= n {
+		return text
+	}
+	return cutHead(text, n) + "\n[cut here]"
+}

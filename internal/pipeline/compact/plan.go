@@ -1,0 +1,146 @@
+package compact
+
+import (
+	"fmt"
+	"time"
+
+	"lathe/internal/msg"
+	"lathe/internal/price"
+)
+
+// Price is what the planner reckoned about one edit.
+type Price struct {
+	Saved     int     `json:"saved_tokens"`
+	First     int     `json:"first_changed"`           // position in the view
+	Behind    int     `json:"tokens_behind"`           // what must be written to the cache again
+	Rewrite   float64 `json:"rewrite_usd"`             // what that costs more than to read it from the cache
+	Gain      float64 `json:"gain_usd"`                // what the saved tokens would have cost in the calls to come
+	Calls     int     `json:"expected_calls"`          // how many calls are expected still
+	Thinking  int     `json:"thinking_tokens_lost"`    // of blocks that are no longer valid
+	Cold      bool    `json:"cache_cold,omitempty"`    // nothing is lost: the prefix is not in the cache
+	Forced    bool    `json:"window_forces,omitempty"` // the view does not fit without an edit
+	Summary   float64 `json:"summary_usd,omitempty"`   // what autocompact would cost instead
+	TurnStart bool    `json:"at_turn_start,omitempty"`
+}
+
+func (p Price) String() string {
+	state := "warm"
+	if p.Cold {
+		state = "cold"
+	}
+	s := fmt.Sprintf("saves %d tokens from message %d on, rewrites %d (cache %s): $%.4f against $%.4f over %d expected calls, %d tokens of thinking go",
+		p.Saved, p.First, p.Behind, state, p.Rewrite, p.Gain, p.Calls, p.Thinking)
+	if p.Summary > 0 {
+		s += fmt.Sprintf("; a summary would cost $%.4f", p.Summary)
+	}
+	return s
+}
+
+// market is what edits are priced by: the model's rates, the state of the cache, and the calls to come.
+type market struct {
+	read, write, input, output float64 // USD a token
+	cold                       bool
+	calls                      int
+}
+
+const million = 1e6
+
+// newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
+// answer, when another model made that, or when nothing is cached at all.
+func newMarket(view []msg.Message, model string, info price.Info, size, limit int, now time.Time, c Config) market {
+	r := info.Price
+	if info.Above != nil && size > info.Above.Prompt {
+		r = info.Above.Price
+	}
+	m := market{read: r.Read / million, write: r.Write5m / million, input: r.Input / million, output: r.Output / million, cold: true}
+	life := 5 * time.Minute
+	if c.OneHour {
+		m.write, life = r.Write1h/million, time.Hour
+	}
+	if c.NoCache {
+		m.read, m.write = m.input, m.input
+	}
+	calls := 0
+	last := ""
+	var asked time.Time // of the last call: a lifetime counts from its start
+	for i, x := range view {
+		if x.Kind != msg.KindAssistant || x.APIError != "" {
+			continue
+		}
+		if x.APIID != last || last == "" {
+			calls++
+			asked = x.Time
+			if i > 0 && !view[i-1].Time.IsZero() {
+				asked = view[i-1].Time
+			}
+		}
+		last = x.APIID
+		m.cold = x.Model != "" && x.Model != model && info.ID != price.Default().Info(x.Model).ID
+	}
+	m.cold = m.cold || c.NoCache || calls == 0 || now.Sub(asked) >= life
+	// As many calls again as there were: without knowing more, the best guess. A full window ends them sooner.
+	m.calls = max(calls, 3)
+	if calls > 0 && size > 0 {
+		m.calls = min(m.calls, max(1, (limit-size)*calls/size))
+	}
+	return m
+}
+
+// price reckons an edit that turns view into out.
+func (m market) price(view, out []msg.Message, r Report, s Settings) Price {
+	p := Price{Saved: r.TokensBefore - r.TokensAfter, First: r.FirstChanged, Calls: m.calls, Cold: m.cold}
+	p.Behind = s.Counter.Messages(out[min(r.FirstChanged, len(out)):])
+	p.Thinking = thinkingTokens(view, s) - thinkingTokens(out, s)
+	saved := float64(p.Saved)
+	if m.cold {
+		p.Gain = saved * (m.write + m.read*float64(m.calls-1))
+		return p
+	}
+	p.Rewrite = float64(p.Behind) * (m.write - m.read)
+	p.Gain = saved * m.read * float64(m.calls)
+	return p
+}
+
+// summary reckons what autocompact costs: one more call that reads all, its answer, and a new beginning.
+func (m market) summary(size int) float64 {
+	answer, begin := float64(2500), float64(min(size, 12_000))
+	read := m.read
+	if m.cold {
+		read = m.input
+	}
+	return float64(size)*read + answer*m.output + begin*m.write
+}
+
+func thinkingTokens(view []msg.Message, s Settings) int {
+	n := 0
+	for _, m := range view {
+		if m.Kind != msg.KindAssistant {
+			continue
+		}
+		for _, b := range m.Blocks {
+			if b.IsThinking() {
+				n += s.Counter.Block(b)
+			}
+		}
+	}
+	return n
+}
+
+// worth reports whether an edit that the window does not force should be made, and why (not).
+func (p Price) worth(step string, size, limit int) (bool, string) {
+	switch {
+	case p.Saved < minSaving:
+		return false, "it saves too little"
+	case step == "collapse" && size < limit/3:
+		return false, "the context is small, and what is left out may have to be read again"
+	case step == "collapse" && p.Saved < size/20:
+		return false, "it saves less than a twentieth"
+	case p.Cold && (p.TurnStart || p.Thinking == 0):
+		return true, "The cache is cold anyway."
+	case p.Gain > p.Rewrite*1.2 && p.TurnStart:
+		return true, "What it saves over the expected calls is more than the rewrite costs."
+	case p.Gain > p.Rewrite*2 && p.Thinking == 0:
+		return true, "What it saves over the expected calls is far more than the rewrite costs."
+	}
+	return false, "the rewrite costs more than it saves"
+}

@@ -1,0 +1,75 @@
+package compact
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"lathe/internal/msg"
+	"lathe/internal/turn"
+)
+
+// Reduce makes the conversation smaller because the provider refused it or the answer ran into the end of the window:
+// by a summary, or where that fails by cutting the middle. It reports whether anything changed, and writes View. What
+// may not be compacted is not.
+func (s *Stage) Reduce(ctx context.Context, t *turn.Turn) (bool, error) {
+	v := s.look(t)
+	defer func() { t.View = v.view }()
+	if !s.auto() || s.blocked == t.ID {
+		return false, nil
+	}
+	if v.compactable() < minSaving {
+		return false, s.tellFull(t, v)
+	}
+	// The provider has counted better than we did.
+	v.size = max(v.size, v.info.Window)
+	before := v.set.Counter.Messages(v.view)
+	err := s.summarise(ctx, t, &v, triggerAuto, "")
+	var stop *turn.Stop
+	switch {
+	case err == nil:
+		return true, nil
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case errors.As(err, &stop):
+		return false, err
+	case errors.Is(err, errBlocked):
+		s.blocked = t.ID
+		return false, err
+	}
+	if err := s.failed(t, err); err != nil {
+		return false, err
+	}
+	v.set.Target = min(v.set.Target, (before+v.set.Overhead)*6/10)
+	done, err := s.mechanical(t, &v, true)
+	return done || v.set.Counter.Messages(v.view) < before, err
+}
+
+// ReduceMedia replaces the images and documents of the conversation by a text, because the provider refused the
+// request for their size or number; those of requests without an answer stay where there are others. It reports
+// whether anything changed, and writes View.
+func (s *Stage) ReduceMedia(_ context.Context, t *turn.Turn) (bool, error) {
+	v := s.look(t)
+	defer func() { t.View = v.view }()
+	first := slices.IndexFunc(v.view, holdsMedia)
+	if first < 0 {
+		return false, nil
+	}
+	e := Edit{Step: "media", Media: true, Thinking: study(v.view, v.set).thinkingAfter(first)}
+	out, r := report(v.view, e, v.set)
+	if r.FirstChanged < 0 {
+		return false, nil
+	}
+	p := Price{Saved: r.TokensBefore - r.TokensAfter, First: r.FirstChanged, Forced: true}
+	if err := s.take(t, &v, out, r, p, "The provider refused the request for its images and documents."); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+func holdsMedia(m msg.Message) bool {
+	isMedia := func(b msg.Block) bool { return b.Type == msg.TypeImage || b.Type == msg.TypeDocument }
+	return m.ForModel() && slices.ContainsFunc(m.Blocks, func(b msg.Block) bool {
+		return isMedia(b) || b.Type == msg.TypeToolResult && slices.ContainsFunc(b.Content, isMedia)
+	})
+}
