@@ -49,7 +49,7 @@ func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Wr
 		return event.Result{}, err
 	}
 	w := writer{
-		out: out, errOut: errOut, o: o,
+		out: out, errOut: errOut, o: o, once: o.Terminal || out == errOut,
 		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages, Hooks: o.Hooks},
 	}
 	for env, err := range conn.Events(ctx) {
@@ -71,6 +71,8 @@ type writer struct {
 	out, errOut io.Writer
 	o           Options
 	enc         event.Encoder
+	once        bool   // the same eyes read both streams: what the result says is not said on standard error too
+	held        string // what is most likely the result, until it is known
 }
 
 func (w *writer) event(env event.Envelope) error {
@@ -110,13 +112,17 @@ func (w *writer) say(format string, args ...any) {
 	_, _ = io.WriteString(w.errOut, event.Inert(fmt.Sprintf(format, args...)))
 }
 
-// result prints the final text; a failure's text is the result too, and is repeated on standard error.
+// result prints the final text; a failure's text is the result too, and is repeated on standard error where that is
+// read apart from standard output.
 func (w *writer) result(r event.Result) error {
 	text := r.Text
 	if r.Subtype != event.Success {
 		text = strings.Join(r.Errors, "\n")
 	}
-	if r.IsError {
+	if w.held != strings.TrimRight(r.Text, "\n") {
+		w.flush()
+	}
+	if r.IsError && !w.once {
 		w.say("lathe: %s\n", text)
 	}
 	if text == "" {
@@ -154,6 +160,11 @@ func (w *writer) aside(env event.Envelope) {
 }
 
 func (w *writer) verbose(env event.Envelope) {
+	switch env.Event.(type) {
+	case event.Stream, event.TurnDone:
+	default:
+		w.flush()
+	}
 	switch e := env.Event.(type) {
 	case event.Requesting:
 		w.say("  → %s, about %d tokens\n", e.Model, e.Tokens)
@@ -166,8 +177,20 @@ func (w *writer) verbose(env event.Envelope) {
 		}
 		w.say("    %s in %s (%s)\n", state, e.Dur.Round(time.Millisecond), e.Decision.Reason)
 	case event.Message:
-		if text := e.Msg.Text(); e.Msg.Kind == "assistant" && text != "" {
-			w.say("  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+		if e.Msg.Kind != "assistant" {
+			return
+		}
+		w.held = strings.TrimRight(e.Msg.Text(), "\n")
+		if !w.once || e.Msg.StopReason != "end_turn" {
+			w.flush()
 		}
 	}
+}
+
+// flush says the text that was held back.
+func (w *writer) flush() {
+	if w.held != "" {
+		w.say("  %s\n", strings.ReplaceAll(w.held, "\n", "\n  "))
+	}
+	w.held = ""
 }
