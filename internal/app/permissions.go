@@ -78,10 +78,12 @@ func checkPermission(o *options, args []string, asJSON bool, st Streams) error {
 	}
 	d := r.place.sys.Dirs
 	book := r.book.Load()
-	decision := perm.Decide(req, perm.Env{
+	env := perm.Env{
 		Rules: book.set, Mode: perm.Mode(o.mode), Platform: platform(), Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
 		Workspace: perm.Workspace{Cwd: d.Work, Roots: append([]string{d.Work}, r.dirs...), Home: d.Home},
-	})
+	}
+	r.place.care(&env, req.Tool)
+	decision := perm.Decide(req, env)
 	if asJSON {
 		fmt.Fprintf(st.Out, "%s\n", event.Encode(decisionJSON(req, decision)))
 	} else {

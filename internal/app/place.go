@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,6 +34,8 @@ type place struct {
 	places   config.Places // where they were looked for
 	redact   *redact.Redactor
 	notes    []string // to tell the user at the start
+	gitOnce  sync.Once
+	gitRuns  string // see care
 }
 
 // findPlace looks at the environment, the directory and the settings. It starts nothing.

@@ -21,6 +21,12 @@ type Env struct {
 	Protected []string
 	// Free are directories (absolute) below protected ones that may be written like any other: plan files, memory.
 	Free []string
+	// GitRuns is what a reading command of git would run because the repository itself says so, where that is not
+	// trusted; empty for nothing. Then git is asked for.
+	GitRuns string
+	// Path is the search path of shell commands, as the environment has it. A program that may come from a working
+	// directory is not the one that its name says.
+	Path string
 	// Sandbox is what stands around shell commands.
 	Sandbox Sandbox
 }

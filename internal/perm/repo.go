@@ -1,6 +1,8 @@
 package perm
 
 import (
+	"strings"
+
 	"lathe/internal/shell"
 )
 
@@ -27,6 +29,35 @@ func (s *shellCall) elsewhere(c *shell.Command, at []string) bool {
 		return !ok || own != repo
 	}
 	return false
+}
+
+// planted is a directory of the search path that lies in the working directories, or is relative, and has a program of
+// the name; "" when there is none.
+func (s *shellCall) planted(name string, at []string) string {
+	e := s.env
+	if e.Path == "" {
+		return ""
+	}
+	list := ":"
+	if e.Platform == "windows" {
+		list = ";"
+	}
+	for dir := range strings.SplitSeq(e.Path, list) {
+		bases := []string{""}
+		if d := e.common(dir); strings.HasPrefix(d, "/") {
+			if dir = d; !e.inside(d) {
+				continue
+			}
+		} else if bases = at; at == nil {
+			bases = []string{e.common(e.Workspace.Cwd)}
+		}
+		for _, base := range bases {
+			if full := cleanPath(join(base, dir)); e.has(full, name) || e.Platform == "windows" && e.has(full, name+".exe") {
+				return full
+			}
+		}
+	}
+	return ""
 }
 
 // repository is the directory whose repository git would use in dir; "" when there is none. ok is false when it is,

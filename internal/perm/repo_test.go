@@ -45,3 +45,58 @@ func TestGitInPlantedRepository(t *testing.T) {
 		}
 	}
 }
+
+// A program that stands in the project under the name of another is not that other one, wherever the search path
+// leads there.
+func TestPlantedPrograms(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"ls", "bin/cat", "sub/git", "out/x"} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		path, command string
+		want          Verdict
+	}{
+		{"/usr/bin", "ls", Allow},
+		{"/usr/bin:.", "ls", Ask},
+		{"/usr/bin:", "ls", Ask},
+		{"/usr/bin:.", "cat ls", Allow},
+		{"./bin:/usr/bin", "cat ls", Ask},
+		{root + "/bin:/usr/bin", "cat ls", Ask},
+		{root + "/bin:/usr/bin", "ls", Allow},
+		{"/usr/bin:.", "cd sub && ls", Allow},
+		{"/usr/bin:.", "cd bin && cat x", Ask},
+	} {
+		input, _ := json.Marshal(map[string]string{"command": c.command})
+		env := Env{Workspace: Workspace{Cwd: root, Roots: []string{root}}, Path: c.path}
+		if d := Decide(Request{Tool: "Bash", Input: input}, env); d.Verdict != c.want {
+			t.Errorf("%s with PATH=%s: %s, want %s: %s", c.command, c.path, d.Verdict, c.want, d.Reason)
+		}
+	}
+}
+
+func TestUntrustedRepositoryThatRuns(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		runs, command string
+		want          Verdict
+	}{
+		{"", "git log -3", Allow},
+		{"its setting core.fsmonitor", "git log -3", Ask},
+		{"its setting core.fsmonitor", "ls", Allow},
+	} {
+		input, _ := json.Marshal(map[string]string{"command": c.command})
+		env := Env{Workspace: Workspace{Cwd: dir, Roots: []string{dir}}, GitRuns: c.runs}
+		if d := Decide(Request{Tool: "Bash", Input: input}, env); d.Verdict != c.want {
+			t.Errorf("%s where git runs %q: %s, want %s: %s", c.command, c.runs, d.Verdict, c.want, d.Reason)
+		}
+	}
+}
