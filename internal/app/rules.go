@@ -188,6 +188,7 @@ func (r *run) decide(req perm.Request) perm.Decision {
 	r.refresh()
 	env := r.env()
 	env.Sandbox = r.sandboxOf(req)
+	r.place.care(&env, req.Tool)
 	return perm.Decide(req, env)
 }
 
