@@ -114,6 +114,9 @@ func (r *rig) open() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	if r.sandbox != nil {
+		r.sandbox.Close()
+	}
 	r.sandbox = New(Options{
 		Input: func() Input {
 			return Input{Rules: set, Roots: r.roots, Home: r.home, State: r.path("~/.lathe"), Config: r.path("~/.claude"), Platform: "linux"}
