@@ -14,8 +14,8 @@ type finding struct {
 }
 
 func byRule(v Verdict, r *Rule, what string) finding {
-	words := map[Verdict]string{Allow: "allowed", Ask: "must be asked for", Deny: "denied"}
-	return finding{v, fmt.Sprintf("%s is %s by the rule %s", what, words[v], r.Text), r.Source}
+	words := map[Verdict]string{Allow: "is allowed", Ask: "must be asked for", Deny: "is denied"}
+	return finding{v, fmt.Sprintf("%s %s by the rule %s", what, words[v], r.Text), r.Source}
 }
 
 func because(v Verdict, kind, reason string) finding {

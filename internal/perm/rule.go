@@ -59,6 +59,15 @@ func parseRule(text string) (parsed, error) {
 	return p, nil
 }
 
+// Malformed says why a rule's text cannot be read, nil where it can. Empty parentheses can: they mean the whole tool
+// where they restrict, and are warned of.
+func Malformed(text string) error {
+	if _, err := parseRule(text); err != nil && err != errEmpty {
+		return err
+	}
+	return nil
+}
+
 // canonicalTool gives a tool's other names their common one.
 func canonicalTool(name string) string {
 	switch name {

@@ -1,6 +1,7 @@
 package perm
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -127,18 +128,18 @@ func (s *Ruleset) add(r Rule) (why string) {
 	if strings.Contains(p.tool, "*") {
 		return s.addGlob(p, r)
 	}
-	if r.Effect != Allow && !known(p.tool) {
+	if meant := meantTool(p.tool); meant != "" || r.Effect != Allow && !known(p.tool) {
 		why = fmt.Sprintf("there is no tool named %q", p.tool)
+		if meant != "" {
+			why += "; did you mean " + meant + "?"
+		}
 	}
 	if p.bare {
 		s.addBare(p.tool, r)
 		return why
 	}
 	if strings.HasPrefix(p.tool, "mcp__") || r.Effect != Allow && !known(p.tool) {
-		if problem := s.addParam(p, r); problem != "" {
-			return problem
-		}
-		return why
+		return cmp.Or(why, s.addParam(p, r))
 	}
 	switch i := info(p.tool); {
 	case s.isParam(p, i):
@@ -161,7 +162,7 @@ func (s *Ruleset) add(r Rule) (why string) {
 	case p.tool == "Cd":
 		return ""
 	}
-	return fmt.Sprintf("%s takes no content in parentheses", p.tool)
+	return cmp.Or(why, fmt.Sprintf("%s takes no content in parentheses", p.tool))
 }
 
 // addGlob adds a rule whose tool name has a star.

@@ -73,6 +73,19 @@ func known(tool string) bool {
 	return i.family != famOther || strings.ContainsAny(tool, "_*") || tool == "Cd" || tool == "PowerShell"
 }
 
+// meantTool is the tool whose name differs from this one only by the case of letters, "" if there is none.
+func meantTool(tool string) string {
+	if known(tool) {
+		return ""
+	}
+	for _, name := range []string{"Bash", "Read", "Edit", "Write", "Grep", "Glob", "NotebookEdit", "WebFetch", "WebSearch", "Agent", "Skill"} {
+		if strings.EqualFold(name, tool) {
+			return name
+		}
+	}
+	return ""
+}
+
 // hasField says whether a parameter rule may name the field.
 func (i toolInfo) hasField(name string) bool {
 	for f := range strings.FieldsSeq(i.fields) {
