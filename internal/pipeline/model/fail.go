@@ -95,7 +95,7 @@ func (p *pass) explain(e *provider.Error) string {
 	said := "API Error: " + e.Error()
 	switch e.Kind {
 	case provider.Auth:
-		return said + ". Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or name a command that prints a key as apiKeyHelper in the settings."
+		return said + ". The key that was sent is not accepted: check ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or the apiKeyHelper of the settings, and that it belongs to ANTHROPIC_BASE_URL."
 	case provider.Billing:
 		return said + ". Add credit to the account or raise its limit, then send the prompt again."
 	case provider.Forbidden:

@@ -152,7 +152,7 @@ func TestRetryTable(t *testing.T) {
 			steps: repeat(3, fails(provider.Auth, 401, "bad key")),
 			setup: func(w *world) { w.deps.Refresh = func(context.Context) (bool, error) { return true, nil } },
 			want: outcome{
-				Text:   "API Error: 401 bad key. Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or name a command that prints a key as apiKeyHelper in the settings.",
+				Text:   "API Error: 401 bad key. The key that was sent is not accepted: check ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or the apiKeyHelper of the settings, and that it belongs to ANTHROPIC_BASE_URL.",
 				Failed: true, Terminal: "api_error", Status: 401,
 				Told: []string{"retry 1/1 0s 401 authentication_failed"}, At: []time.Duration{0, 0},
 			},

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -70,10 +71,10 @@ func endpoint(base string) (string, error) {
 	}
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil {
-		return "", fmt.Errorf("base URL: %w", err)
+		return "", errors.New("the base URL (ANTHROPIC_BASE_URL) cannot be read: want one such as http://host:port")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", fmt.Errorf("base URL %q: want http:// or https:// and a host", u.Redacted())
+		return "", fmt.Errorf("the base URL (ANTHROPIC_BASE_URL) %q: want http:// or https:// and a host", u.Redacted())
 	}
 	path := strings.TrimRight(u.Path, "/")
 	path = strings.TrimSuffix(strings.TrimSuffix(path, "/messages"), "/v1")
