@@ -10,8 +10,6 @@ import (
 
 	"lathe/internal/engine"
 	"lathe/internal/event"
-	"lathe/internal/memory"
-	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline"
 	"lathe/internal/pipeline/account"
@@ -35,6 +33,7 @@ const thinkingKind = "thinking"
 
 // assemble builds the session and its pipeline from the parts.
 func (r *run) assemble() error {
+	r.openMemory()
 	r.hooks = r.newHooks()
 	if err := r.engine(); err != nil {
 		return err
@@ -209,14 +208,7 @@ func (r *run) takeTouched() []string {
 
 // sources are the attachments, in the order in which they appear.
 func (r *run) sources() []attach.Source {
-	out := []attach.Source{}
-	if !r.o.bare && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_CLAUDE_MDS")) {
-		var loaded func(memory.File, string)
-		if r.hooks != nil {
-			loaded = r.hooks.loaded
-		}
-		out = append(out, attach.Memory(r.memory(), r.takeTouched, r.warn, loaded))
-	}
+	out := append(r.memorySources(), r.skillSource())
 	if r.hooks != nil {
 		out = append(out, r.hooks.late())
 	}
@@ -231,32 +223,6 @@ func (r *run) sources() []attach.Source {
 		attach.Budget(r.o.maxBudget, func() float64 { return r.ledger.Totals().Cost }),
 		attach.Queued(r.joinsTurn, r.session.TakeQueued),
 	)
-}
-
-func (r *run) memory() *memory.Loader {
-	d := r.place.sys.Dirs
-	wants := func(string) bool { return true }
-	if r.o.sourcesSet {
-		list, _ := settingSources(r.o.sources)
-		wants = func(s string) bool {
-			for _, x := range list {
-				if x == s {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	l := memory.NewLoader(memory.Places{
-		Home: d.Home, Config: d.Config, State: d.State, Work: d.Work,
-		User: wants("user"), Project: wants("project"), Local: wants("local"),
-	})
-	for _, m := range r.conv.state.Messages {
-		if m.Kind == msg.KindAttachment && m.Source == "memory" {
-			l.Mark(m.Key)
-		}
-	}
-	return l
 }
 
 // taskSource tells the model of background commands that ended.

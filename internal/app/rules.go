@@ -59,13 +59,21 @@ func (r *run) compile(p config.Permissions) []string {
 	return notes
 }
 
-// ownRules let the model read back what was stored of its own large results.
+// ownRules let the model read back what was stored of its own large results, and keep the notes of its memory.
 func (r *run) ownRules() []perm.Rule {
-	if r.conv == nil || r.conv.dir == "" {
-		return nil
+	var out []perm.Rule
+	allow := func(tool, dir string) {
+		text := tool + "(/" + filepath.ToSlash(dir) + "/**)"
+		out = append(out, perm.Rule{Text: text, Effect: perm.Allow, Source: perm.Source{Kind: "rule", Rule: text, Scope: "session"}})
 	}
-	text := "Read(/" + filepath.ToSlash(r.conv.dir) + "/**)"
-	return []perm.Rule{{Text: text, Effect: perm.Allow, Source: perm.Source{Kind: "rule", Rule: text, Scope: "session"}}}
+	if r.conv != nil && r.conv.dir != "" {
+		allow("Read", r.conv.dir)
+	}
+	if r.memory.Dir != "" {
+		allow("Read", r.memory.Dir)
+		allow("Edit", r.memory.Dir)
+	}
+	return out
 }
 
 // remember keeps the rules of a person's lasting answer: for this session at once, and in a settings file where that
@@ -196,8 +204,12 @@ func (r *run) env() perm.Env {
 	ws := r.tools.workspace
 	d := r.place.sys.Dirs
 	book := r.book.Load()
+	var free []string
+	if r.memory.Dir != "" {
+		free = []string{r.memory.Dir}
+	}
 	return perm.Env{
-		Rules: book.set, Mode: perm.Mode(r.session.Mode()), Platform: platform(),
+		Free: free, Rules: book.set, Mode: perm.Mode(r.session.Mode()), Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
 	}

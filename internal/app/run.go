@@ -15,8 +15,10 @@ import (
 	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
+	"lathe/internal/memory"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/account"
+	"lathe/internal/pipeline/attach"
 	"lathe/internal/pipeline/compact"
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/price"
@@ -46,7 +48,9 @@ type run struct {
 	toolStage *tools.Stage
 	compact   *compact.Stage
 	ledger    *account.Ledger
-	hooks     *hooks // nil where there are none
+	hooks     *hooks           // nil where there are none
+	memory    memory.Auto      // the project's; no directory: off
+	relevant  *attach.Relevant // nil where nothing is asked
 
 	mu           sync.Mutex
 	granted      []perm.Rule // by lasting answers in this session
@@ -250,6 +254,7 @@ func (r *run) die(code int) {
 // close ends what the run has started.
 func (r *run) close() {
 	r.hooks.close()
+	r.relevant.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	if err := r.tools.tasks.Close(ctx); err != nil {

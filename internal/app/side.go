@@ -47,6 +47,11 @@ func (r *run) askPage(ctx context.Context, question, page string) (string, error
 	return r.side(ctx, name, text)
 }
 
+// askSmall asks the small model.
+func (r *run) askSmall(ctx context.Context, question string) (string, error) {
+	return r.side(ctx, r.smallModel(), question)
+}
+
 // side makes one model call without tools and returns its text.
 func (r *run) side(ctx context.Context, name, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, sideLimit)

@@ -59,6 +59,9 @@ func (r *run) newToolset() (*toolset, error) {
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
 		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + Version}), todo.New(ts.todos))
+	if t, listed := r.skillTool(); listed {
+		all = append(all, t)
+	}
 	wanted, err := wantedTools(o, all)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ type Grant struct {
 // powerKeys are the top-level keys whose values name programs, endpoints or models, say what of the environment leaves
 // the machine, or switch off what the user has set up.
 var powerKeys = []string{
+	"autoMemoryDirectory",
 	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "model",
 	"hooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "disableAllHooks",
 	"fallbackModel", "modelOverrides", "statusLine", "subagentStatusLine", "fileSuggestion", "sandbox", "enabledPlugins",

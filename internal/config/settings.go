@@ -165,6 +165,15 @@ func (s *Settings) bool(key string, def, power bool) bool {
 	return out
 }
 
+// Decode reads a setting of any other form into v, which it leaves as it is when the setting is not there or of
+// another form.
+func (s *Settings) Decode(key string, v any) {
+	raw, l := s.lookup(key, false)
+	if l != nil && json.Unmarshal(raw, v) != nil {
+		s.problem(l, key, "is not of the documented form")
+	}
+}
+
 // Strings is a list setting whose whole value comes from the highest layer; a single text counts as a list.
 func (s *Settings) Strings(key string, power bool) []string {
 	v, l := s.lookup(key, power)

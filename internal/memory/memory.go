@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"lathe/internal/frontmatter"
 )
 
 // Limits of instruction files.
@@ -21,6 +25,7 @@ type File struct {
 	Path  string
 	Scope string // user, project, local
 	Text  string
+	Globs []string // of a rule that counts for certain files only
 }
 
 // Places says where instruction files are looked for.
@@ -28,9 +33,13 @@ type Places struct {
 	Home, Config, State  string // the user's home, ~/.claude and ~/.lathe
 	Work                 string // the working directory
 	User, Project, Local bool   // which scopes load
+	// Extra are further directories whose files count like those of the working directory.
+	Extra []string
+	// Exclude are globs over absolute paths: what they match is not loaded.
+	Exclude []string
 }
 
-// Loader reads instruction files and remembers what it has given, so that a file comes once.
+// Loader reads instruction files. What AtStart gave does not come again from Below.
 type Loader struct {
 	Places
 	seen  map[string]bool   // resolved paths
@@ -64,30 +73,46 @@ func (l *Loader) atStart() []File {
 			}
 		}
 	}
-	for _, dir := range ancestors(l.Work) {
+	for _, dir := range append(slices.Clone(l.Extra), ancestors(l.Work)...) {
 		out = l.project(out, dir)
 	}
 	return out
 }
 
-// Below returns the files of the directories between the working directory and a touched file that were not
-// given yet.
-func (l *Loader) Below(touched string) []File {
-	rel, err := filepath.Rel(l.Work, filepath.Dir(touched))
-	if err != nil || rel == "." || strings.HasPrefix(rel, "..") {
+// Below returns the files of the directories between the working directory and the touched files, without those that
+// count from the start. Each call reads them anew.
+func (l *Loader) Below(touched ...string) []File {
+	fresh := NewLoader(l.Places)
+	maps.Copy(fresh.seen, l.seen)
+	maps.Copy(fresh.texts, l.texts)
+	var out []File
+	done := map[string]bool{}
+	for _, t := range touched {
+		for _, dir := range between(l.Work, t) {
+			if !done[dir] {
+				done[dir] = true
+				out = fresh.project(out, dir)
+			}
+		}
+	}
+	l.Notices = append(l.Notices, fresh.Notices...)
+	return out
+}
+
+// between are the directories below work on the way to a file, the outermost first.
+func between(work, path string) []string {
+	rel, err := filepath.Rel(work, filepath.Dir(path))
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
 		return nil
 	}
-	var out []File
-	dir := l.Work
+	var out []string
+	dir := work
 	for _, part := range strings.Split(rel, string(filepath.Separator)) {
 		dir = filepath.Join(dir, part)
-		out = l.project(out, dir)
+		out = append(out, dir)
 	}
 	return out
 }
-
-// Mark says that a file was given in an earlier run of the session.
-func (l *Loader) Mark(path string) { l.seen[real(path)] = true }
 
 func (l *Loader) project(out []File, dir string) []File {
 	if l.Project {
@@ -131,20 +156,13 @@ func (l *Loader) directory(out []File, dir, scope string, names ...string) []Fil
 
 // rules reads the rule files that have no paths of their own; those with paths wait for a matching file.
 func (l *Loader) rules(out []File, dir, scope string) []File {
-	var paths []string
-	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(p, ".md") {
-			paths = append(paths, p)
-		}
-		return nil
-	})
-	for _, p := range paths {
+	for _, p := range ruleFiles(dir) {
 		text, ok := l.read(p)
 		if !ok {
 			continue
 		}
-		head, body := frontMatter(text)
-		if strings.Contains("\n"+head, "\npaths:") {
+		head, body := frontmatter.Parse(text)
+		if len(head.List("paths")) > 0 {
 			continue
 		}
 		if body = l.expand(stripComments(body), filepath.Dir(p), scope, 0); strings.TrimSpace(body) != "" {
@@ -154,6 +172,18 @@ func (l *Loader) rules(out []File, dir, scope string) []File {
 	return out
 }
 
+// excluded reports whether a pattern of the settings leaves the file out.
+func (l *Loader) excluded(path string) bool {
+	for _, p := range l.Exclude {
+		for _, name := range []string{path, real(path)} {
+			if ok, err := doublestar.Match(filepath.ToSlash(p), filepath.ToSlash(name)); ok && err == nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // read returns a file's text once: not again under another name or as a copy.
 func (l *Loader) read(path string) (string, bool) {
 	info, err := os.Stat(path)
@@ -161,7 +191,7 @@ func (l *Loader) read(path string) (string, bool) {
 		return "", false
 	}
 	key := real(path)
-	if l.seen[key] {
+	if l.seen[key] || l.excluded(path) {
 		return "", false
 	}
 	l.seen[key] = true

@@ -73,8 +73,8 @@ func TestOrder(t *testing.T) {
 	if diff := cmp.Diff(want, texts(root, l.Below(filepath.Join(root, "repo/sub/deep/er/x.go")))); diff != "" {
 		t.Error(diff)
 	}
-	if again := l.Below(filepath.Join(root, "repo/sub/deep/er/y.go")); again != nil {
-		t.Errorf("given twice: %v", texts(root, again))
+	if start := l.Below(filepath.Join(root, "repo/sub/y.go")); start != nil {
+		t.Errorf("given at the start and again: %v", texts(root, start))
 	}
 }
 

@@ -8,20 +8,6 @@ import (
 	"sync"
 )
 
-// frontMatter splits a leading --- block from the body.
-func frontMatter(text string) (head, body string) {
-	rest, ok := strings.CutPrefix(text, "---\n")
-	if !ok {
-		return "", text
-	}
-	head, body, ok = strings.Cut(rest, "\n---")
-	if !ok {
-		return "", text
-	}
-	_, body, _ = strings.Cut(body, "\n")
-	return head, body
-}
-
 // stripComments removes block-level HTML comments outside fenced code.
 func stripComments(text string) string {
 	if !strings.Contains(text, "<!--") {

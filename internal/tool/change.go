@@ -88,6 +88,9 @@ func (c *ReadCache) Change(ctx context.Context, path string, edit func(old *file
 	if err := noMarks(old, data); err != nil {
 		return nil, err
 	}
+	if c.Rewrite != nil {
+		data = c.Rewrite(path, data)
+	}
 	if old == nil {
 		err = file.Replace(path, data, nil, ctx.Err)
 	} else {

@@ -9,6 +9,10 @@ import (
 // ReadCache remembers which files the conversation has seen, and in which state: an edit needs a fresh read, and
 // a file that changed since is told to the model. It is safe for concurrent use.
 type ReadCache struct {
+	// Rewrite may change what is about to be written to a file, by its resolved path; nil changes nothing. It is set
+	// before the first use.
+	Rewrite func(path string, data []byte) []byte
+
 	mu    sync.Mutex
 	files map[string]ReadState
 	locks map[string]*sync.Mutex

@@ -2,8 +2,6 @@ package attach
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -17,30 +15,36 @@ const (
 	memoryStart = "start " // begins the keys of the files that count from the start
 )
 
-// Memory attaches instruction files: those that count from the start with the first prompt, and again at the
-// start of a turn after they changed; those of deeper directories when a file below them is first touched. What
-// was attached stays as it is, so that the prefix does too. notice is told of files that were left out, loaded of
-// those that were attached (session_start or nested_traversal); it may be nil.
+// Memory attaches instruction files: those that count from the start with the first prompt, again at the start of a
+// turn after they changed, and after a compaction; those of deeper directories when a file below them is first
+// touched, and when one is touched after they changed. What was attached stays as it is, so that the prefix does
+// too. touched are the files of this turn's calls; notice is told of files that were left out, loaded of those that
+// were attached (session_start or nested_traversal); it may be nil.
 func Memory(l *memory.Loader, touched func() []string, notice func(string), loaded func(f memory.File, reason string)) Source {
 	if loaded == nil {
 		loaded = func(memory.File, string) {}
 	}
+	var at recent
 	return Source{
 		Name: memoryName, Budget: 1 << 20,
-		When: func(t *turn.Turn, _ Seen) bool { return t.Step <= 1 || len(touched()) > 0 },
-		Collect: func(_ context.Context, t *turn.Turn, _ Seen) ([]Item, error) {
+		When: func(t *turn.Turn, _ Seen) bool {
+			return t.Step <= 1 || at.any(touched()) || startIsGone(t.Messages)
+		},
+		Collect: func(_ context.Context, t *turn.Turn, seen Seen) ([]Item, error) {
 			var out []Item
-			if t.Step <= 1 {
+			if t.Step <= 1 || startIsGone(t.Messages) {
 				files := l.AtStart()
 				out = memoryAtStart(files, t.Messages)
 				for i := 0; i < len(files) && len(out) > 0; i++ {
 					loaded(files[i], "session_start")
 				}
 			}
-			for _, path := range touched() {
-				for _, f := range l.Below(path) {
-					out = append(out, Item{Key: f.Path, Text: fileText(f)})
-					loaded(f, "nested_traversal")
+			if paths := at.take(t, touched()); len(paths) > 0 {
+				for _, f := range l.Below(paths...) {
+					if item, ok := fileItem(memoryName, f, t.Messages, seen); ok {
+						out = append(out, item)
+						loaded(f, "nested_traversal")
+					}
 				}
 			}
 			for _, n := range l.Notices {
@@ -52,6 +56,35 @@ func Memory(l *memory.Loader, touched func() []string, notice func(string), load
 	}
 }
 
+// fileItem is one instruction file that counts for a part of the project. ok is false when the model has been told of
+// just this text.
+func fileItem(source string, f memory.File, messages []msg.Message, seen Seen) (item Item, ok bool) {
+	key := f.Path + " #" + shortHash(f.Text)
+	last := lastKey(messages, source, f.Path+" #")
+	if last == key || seen.Has(source, f.Path) {
+		return Item{}, false
+	}
+	text := fileText(f)
+	if last != "" {
+		text = "This file has changed. From now on this is what counts of it:\n" + text
+	}
+	return Item{Key: fresh(seen, source, key), Text: text}, true
+}
+
+// startIsGone reports whether the files of the start were attached once, and a compaction took them away.
+func startIsGone(messages []msg.Message) bool {
+	told, gone := false, false
+	for _, m := range messages {
+		switch {
+		case m.Kind == msg.KindSystem && m.Subtype == msg.SubCompactBoundary:
+			gone = told
+		case m.Kind == msg.KindAttachment && m.Source == memoryName && strings.HasPrefix(m.Key, memoryStart):
+			told, gone = true, false
+		}
+	}
+	return gone
+}
+
 // memoryAtStart joins the files into one item, so that it is one block at the front; nothing when the model has
 // been told of just these.
 func memoryAtStart(files []memory.File, before []msg.Message) []Item {
@@ -60,8 +93,7 @@ func memoryAtStart(files []memory.File, before []msg.Message) []Item {
 		b.WriteString("\n" + fileText(f) + "\n")
 	}
 	times, last := toldAtStart(before)
-	sum := sha256.Sum256([]byte(b.String()))
-	hash := hex.EncodeToString(sum[:8])
+	hash := shortHash(b.String())
 	switch {
 	case last == hash || len(files) == 0 && times == 0:
 		return nil

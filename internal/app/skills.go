@@ -1,0 +1,73 @@
+package app
+
+import (
+	"lathe/internal/pipeline/attach"
+	"lathe/internal/skill"
+	toolskill "lathe/internal/tool/skill"
+)
+
+// skills finds the skills of this moment.
+func (r *run) skills() []skill.Skill {
+	if r.o.bare || r.o.noCommands || r.o.recording != nil {
+		return nil
+	}
+	d := r.place.sys.Dirs
+	p := skill.Places{Work: d.Work, Root: r.place.root, Project: r.wants("project"), Extra: r.skillDirs()}
+	if r.wants("user") {
+		p.Config, p.State = d.Config, d.State
+	}
+	r.place.settings.Decode("skillOverrides", &p.Overrides)
+	return skill.Find(p)
+}
+
+// skillDirs are the directories of --add-dir; those that only the settings name give no skills.
+func (r *run) skillDirs() []string {
+	dirs, err := r.place.extraDirs(r.o.addDirs, nil)
+	if err != nil {
+		return nil
+	}
+	return dirs
+}
+
+// skillTool is the tool that loads skills. It is offered when there are any at the start of the session.
+func (r *run) skillTool() (*toolskill.Tool, bool) {
+	listed := false
+	for _, s := range r.skills() {
+		listed = listed || !s.UserOnly
+	}
+	return toolskill.New(toolskill.Deps{
+		Find: r.skills, Trusted: func() bool { return r.place.trusted },
+		Vars: func() skill.Vars {
+			return skill.Vars{Session: r.conv.log.ID(), Effort: r.effort(), Project: first(r.place.root, r.place.sys.Dirs.Work)}
+		},
+	}), listed
+}
+
+// skillSource lists the skills within a hundredth of the window.
+func (r *run) skillSource() attach.Source {
+	how := "When a task fits one, load it with the Skill tool before you start."
+	if _, ok := r.tools.registry.Get(toolskill.Name); !ok {
+		how = "When a task fits one, read its SKILL.md before you start."
+	}
+	return attach.Skills(func() string {
+		most := 0
+		r.place.settings.Decode("skillListingMaxDescChars", &most)
+		return skill.Listing(r.skills(), r.listingBudget(), most)
+	}, how)
+}
+
+// charsPerToken turns a share of the window into characters.
+const charsPerToken = 4
+
+func (r *run) listingBudget() int {
+	if n := r.number("SLASH_COMMAND_TOOL_CHAR_BUDGET"); n > 0 {
+		return n
+	}
+	window := r.prices.Info(r.session.Model()).Window
+	if window <= 0 {
+		return skill.DefaultListing
+	}
+	share := 0.01
+	r.place.settings.Decode("skillListingBudgetFraction", &share)
+	return int(float64(window) * min(max(share, 0), 1) * charsPerToken)
+}

@@ -1,0 +1,99 @@
+package skill
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"lathe/internal/msg"
+	"lathe/internal/skill"
+	"lathe/internal/tool"
+)
+
+// Name is the tool's name.
+const Name = "Skill"
+
+const description = "Load a skill: instructions for a kind of task, listed by name in the conversation. Call it before you start " +
+	"on a task that a skill's description fits, then follow what it says. args is what the skill is to be applied to, as one text."
+
+const schema = `{"type":"object","properties":{"skill":{"type":"string","description":"name, without a slash"},"args":{"type":"string"}},"required":["skill"]}`
+
+// Deps is what the tool needs of its session.
+type Deps struct {
+	Find func() []skill.Skill
+	// Trusted reports whether the project's own skills may be invoked.
+	Trusted func() bool
+	Vars    func() skill.Vars
+}
+
+// Tool is the tool Skill.
+type Tool struct{ d Deps }
+
+// New returns the tool.
+func New(d Deps) *Tool { return &Tool{d} }
+
+// Input is the tool's canonical input.
+type Input struct {
+	Skill string `json:"skill"`
+	Args  string `json:"args,omitempty"`
+}
+
+// Output is the structured result.
+type Output struct {
+	Success bool   `json:"success"`
+	Command string `json:"commandName"`
+}
+
+// Def tells the model about the tool.
+func (*Tool) Def() msg.ToolDef {
+	return msg.ToolDef{Name: Name, Description: description, InputSchema: json.RawMessage(schema)}
+}
+
+// Aliases are wrong names that models use.
+func (*Tool) Aliases() map[string]string {
+	return map[string]string{"name": "skill", "command": "skill", "skill_name": "skill", "arguments": "args"}
+}
+
+// Plan finds the skill.
+func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
+	var in Input
+	if err := json.Unmarshal(call.Input, &in); err != nil {
+		return tool.Plan{}, fmt.Errorf("input of Skill: %w", err)
+	}
+	name := strings.TrimPrefix(strings.TrimSpace(in.Skill), "/")
+	s, err := t.find(name)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	return tool.Plan{
+		Summary: "Skill " + name, Parallel: true, ReadOnly: true,
+		Run: func(context.Context, tool.Progress) (tool.Result, error) {
+			text := fmt.Sprintf("Skill %s, from %s. Its further files are beside it; read them when it refers to them.\n\n%s", s.Name, s.Dir, s.Render(in.Args, t.d.Vars()))
+			res := tool.TextResult(text)
+			res.Output, res.Budgeted = Output{Success: true, Command: s.Name}, true
+			return res, nil
+		},
+	}, nil
+}
+
+func (t *Tool) find(name string) (skill.Skill, error) {
+	var names []string
+	for _, s := range t.d.Find() {
+		if s.UserOnly {
+			continue
+		}
+		names = append(names, s.Name)
+		if s.Name != name {
+			continue
+		}
+		if s.Scope == "project" && !t.d.Trusted() {
+			return s, fmt.Errorf("the skill %s comes from a project that is not trusted, so it was not loaded; the user can change that with lathe trust, or --trust for one run", name)
+		}
+		return s, nil
+	}
+	if len(names) == 0 {
+		return skill.Skill{}, fmt.Errorf("there is no skill %q, and no other one", name)
+	}
+	return skill.Skill{}, fmt.Errorf("there is no skill %q; there are: %s", name, strings.Join(names, ", "))
+}
