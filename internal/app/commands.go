@@ -50,7 +50,7 @@ func (r *run) commandNames() []string {
 }
 
 func (r *run) cmdCost(_ context.Context, _ *turn.Turn, _ string) (string, error) {
-	return strings.Join(r.summary(), "\n"), nil
+	return or(strings.Join(r.summary(), "\n"), "Nothing was sent to a model yet."), nil
 }
 
 func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, error) {

@@ -8,6 +8,10 @@ import (
 	"lathe/internal/event"
 )
 
+const configUsage = `usage:
+  lathe config [KEY] [--json]   every setting, where it stands and whether it counts
+  lathe config schema           the JSON schema of settings files`
+
 // configCommand shows each setting with where it stands and whether it counts, or prints the schema.
 func configCommand(args []string, st Streams) error {
 	asJSON, key := false, ""
@@ -19,7 +23,7 @@ func configCommand(args []string, st Streams) error {
 			_, err := st.Out.Write(config.Schema)
 			return err
 		case a == "" || a[0] == '-' || key != "":
-			return errors.New("usage: lathe config [KEY] [--json] | lathe config schema")
+			return errors.New(configUsage)
 		default:
 			key = a
 		}

@@ -32,10 +32,13 @@ On your own repository, with a key:     export ANTHROPIC_API_KEY=…    then    
 With a local model (Ollama, llama.cpp): export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local ANTHROPIC_MODEL=<name>
 `
 
+const demoUsage = `usage: lathe demo
+Plays a recorded session in a copy of a small repository: no key, no network.`
+
 // demoCommand runs the recorded session in a fresh copy of the demo's repository.
 func demoCommand(args []string, st Streams) error {
 	if len(args) > 0 {
-		return errors.New("usage: lathe demo")
+		return errors.New(demoUsage)
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("the demo runs the tests of a Go module, and there is no go on the PATH. Install Go and try again")

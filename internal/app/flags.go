@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"lathe/internal/perm"
 )
 
 // options are the command line, parsed.
@@ -159,7 +161,7 @@ func parseFlags(args []string) (*options, *pflag.FlagSet, error) {
 	o := &options{}
 	f := o.set()
 	if err := f.Parse(joinValues(args)); err != nil {
-		return nil, f, fmt.Errorf("%w (see lathe --help)", err)
+		return nil, f, flagError(f, err)
 	}
 	for name := range later {
 		if f.Changed(name) {
@@ -203,6 +205,11 @@ func (o *options) check(f *pflag.FlagSet) error {
 	if o.permissionPrompts != "host" && o.permissionPrompts != "none" {
 		return fmt.Errorf("--permission-prompts must be host or none")
 	}
+	for _, rule := range cliRules(o, "") { // who types a rule counts on it: to go on without it could undo a guard
+		if err := perm.Malformed(rule.Text); err != nil {
+			return fmt.Errorf("%s: the rule %q cannot be used: %w", ruleFlag(rule.Effect), rule.Text, err)
+		}
+	}
 	if o.effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, o.effort) {
 		return fmt.Errorf("--effort must be low, medium, high, xhigh or max, not %q", o.effort)
 	}
@@ -210,6 +217,13 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return fmt.Errorf("--thinking must be adaptive or disabled, not %q", o.thinking)
 	}
 	return nil
+}
+
+func ruleFlag(effect perm.Verdict) string {
+	if effect == perm.Deny {
+		return "--disallowedTools"
+	}
+	return "--allowedTools"
 }
 
 // joinValues brings the documented spellings into the parser's form: --resume takes its value from the next

@@ -40,11 +40,15 @@ func Main(args []string, st Streams) int {
 		return sandbox.Helper(args[1:], st.Err)
 	}
 	if len(args) > 0 {
-		if run, ok := subcommands()[args[0]]; ok {
+		if sub, ok := subcommands()[args[0]]; ok {
 			if args[0] != "demo" { // it has a front end of its own
 				st.Out = inertOut(st.Out)
 			}
-			return report(st, run(args[1:], st))
+			if slices.Contains(args[1:], "--help") || slices.Contains(args[1:], "-h") {
+				fmt.Fprintln(st.Out, sub.usage)
+				return exitOK
+			}
+			return report(st, sub.run(args[1:], st))
 		}
 	}
 	o, flags, err := parseFlags(args)

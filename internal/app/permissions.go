@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lathe/internal/event"
@@ -67,6 +68,13 @@ func rulesOf(o *options) (*run, error) {
 	return r, r.permissions()
 }
 
+// tellProblems says what is wrong with the settings that the rules come from.
+func tellProblems(p *place, st Streams) {
+	for _, n := range append(slices.Clone(p.settings.Problems), p.notes...) {
+		fmt.Fprintf(st.Err, "lathe: %s\n", event.Inert(n))
+	}
+}
+
 func checkPermission(o *options, args []string, asJSON bool, st Streams) error {
 	req, err := requestOf(args)
 	if err != nil {
@@ -76,6 +84,7 @@ func checkPermission(o *options, args []string, asJSON bool, st Streams) error {
 	if err != nil {
 		return err
 	}
+	tellProblems(r.place, st)
 	d := r.place.sys.Dirs
 	book := r.book.Load()
 	env := perm.Env{
@@ -108,7 +117,7 @@ func requestOf(args []string) (perm.Request, error) {
 	}
 	name, rest, ok := strings.Cut(args[0], "(")
 	if !ok || !strings.HasSuffix(rest, ")") {
-		return perm.Request{}, fmt.Errorf("%q is not of the form Tool(what)", args[0])
+		return perm.Request{}, fmt.Errorf("%q is not of the form Tool(what), such as 'Bash(git push)' or 'Edit(a.go)'", args[0])
 	}
 	what := strings.TrimSuffix(rest, ")")
 	field := map[string]string{"Bash": "command", "WebFetch": "url", "Grep": "path", "Glob": "path", "NotebookEdit": "notebook_path"}[name]
@@ -164,9 +173,7 @@ func listPermissions(o *options, asJSON bool, st Streams) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range r.place.notes {
-		fmt.Fprintf(st.Err, "lathe: %s\n", event.Inert(n))
-	}
+	tellProblems(r.place, st)
 	if !asJSON {
 		fmt.Fprintf(st.Out, "mode %s\n", o.mode)
 	}

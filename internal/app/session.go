@@ -93,6 +93,9 @@ func resume(o *options, p *place, store jsonl.Store, start jsonl.Start, ref stri
 		open = store.Fork
 	}
 	state, log, err := open(start, ref)
+	if errors.Is(err, session.ErrNotFound) {
+		return nil, fmt.Errorf("%w\nThe sessions of this directory are in %s; -c continues the newest", err, store.ProjectDir(start.Dir))
+	}
 	if err != nil {
 		return nil, err
 	}

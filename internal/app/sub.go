@@ -11,17 +11,24 @@ import (
 	"lathe/internal/fakeapi"
 )
 
-type subcommand func(args []string, st Streams) error
+// subcommand is a command of its own. usage is what --help prints and what a wrong call is answered with.
+type subcommand struct {
+	run   func(args []string, st Streams) error
+	usage string
+}
+
+const devUsage = `usage: lathe dev fake-api SCRIPT [ADDRESS]
+Serves a scripted Messages API; the script's format is in docs/fake-api.md`
 
 // subcommands are the words that may stand first on the command line.
 func subcommands() map[string]subcommand {
 	return map[string]subcommand{
-		"config":      configCommand,
-		"demo":        demoCommand,
-		"dev":         devCommand,
-		"help":        helpCommand,
-		"permissions": permissionsCommand,
-		"trust":       trustCommand,
+		"config":      {configCommand, configUsage},
+		"demo":        {demoCommand, demoUsage},
+		"dev":         {devCommand, devUsage},
+		"help":        {helpCommand, "usage: lathe help"},
+		"permissions": {permissionsCommand, permissionsUsage},
+		"trust":       {trustCommand, trustUsage},
 	}
 }
 
@@ -33,7 +40,7 @@ func helpCommand(_ []string, st Streams) error {
 // devCommand holds what people who build or test with Lathe need.
 func devCommand(args []string, st Streams) error {
 	if len(args) < 2 || len(args) > 3 || args[0] != "fake-api" {
-		return errors.New("usage: lathe dev fake-api SCRIPT [ADDRESS]\nServes a scripted Messages API; the script's format is in docs/fake-api.md")
+		return errors.New(devUsage)
 	}
 	addr := "127.0.0.1:0"
 	if len(args) == 3 {

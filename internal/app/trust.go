@@ -27,6 +27,12 @@ func (p *place) judgeTrust(o *options) {
 	}
 }
 
+const trustUsage = `usage:
+  lathe trust            trust this repository, or this directory outside one: its settings may grant and run things
+  lathe trust --show     what they would grant and run
+  lathe trust --remove   trust it no longer
+  lathe trust --list     what is trusted`
+
 // trustCommand keeps the user's trust in the repository, or in the directory outside one, and shows what that means.
 func trustCommand(args []string, st Streams) error {
 	p, err := findPlace(&options{})
@@ -59,7 +65,7 @@ func trustCommand(args []string, st Streams) error {
 	case arg == "--list":
 		return listTrust(list, st)
 	}
-	return errors.New("usage: lathe trust [--show | --remove | --list]")
+	return errors.New(trustUsage)
 }
 
 func showGrants(p *place, st Streams) {
