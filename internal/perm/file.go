@@ -24,6 +24,9 @@ func (c *call) readPaths() []access {
 		return paths
 	}
 	pattern := c.field(c.info.pattern)
+	if up := climbs(pattern); up > 0 {
+		paths = append(paths, access{path: strings.Repeat("../", up), list: list, base: path})
+	}
 	if i := strings.IndexAny(pattern, `*?[{`); i >= 0 && !strings.Contains(pattern[i:], "..") {
 		pattern = pattern[:strings.LastIndexByte(pattern[:i], '/')+1]
 	}
@@ -32,6 +35,24 @@ func (c *call) readPaths() []access {
 		paths = append(paths, access{path: pattern, list: list, base: path})
 	}
 	return paths
+}
+
+// climbs is how many levels a pattern may climb where its text does not show the path: with .. in braces, behind a
+// wildcard, or written with backslashes.
+func climbs(pattern string) (levels int) {
+	plain := strings.ReplaceAll(pattern, `\`, "")
+	if plain == pattern && !strings.ContainsAny(pattern, "*?[{") {
+		return 0
+	}
+	segs := strings.FieldsFunc(plain, func(r rune) bool { return r == '/' || r == '{' || r == '}' || r == ',' })
+	for i, seg := range segs {
+		if seg == ".." {
+			levels++
+		} else if seg == "." && i > 0 && segs[i-1] == "." {
+			levels++ // {.,x}{.,y}
+		}
+	}
+	return levels
 }
 
 // file judges a tool that touches files.
