@@ -27,10 +27,13 @@ func (c *call) readPaths() []access {
 	if up := climbs(pattern); up > 0 {
 		paths = append(paths, access{path: strings.Repeat("../", up), list: list, base: path})
 	}
+	if plain := strings.ReplaceAll(pattern, `\`, ""); strings.Contains(plain, "{/") || strings.Contains(plain, ",/") || strings.HasPrefix(plain, "{}/") {
+		paths = append(paths, access{path: "/", list: list}) // braces may make it absolute
+	}
 	if i := strings.IndexAny(pattern, `*?[{`); i >= 0 && !strings.Contains(pattern[i:], "..") {
 		pattern = pattern[:strings.LastIndexByte(pattern[:i], '/')+1]
 	}
-	if pattern != "" && (strings.Contains(pattern, "..") || strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~")) ||
+	if pattern != "" && (strings.Contains(pattern, "/") || strings.HasPrefix(pattern, "~")) ||
 		hasDrive(pattern) || strings.HasPrefix(pattern, `\`) {
 		paths = append(paths, access{path: pattern, list: list, base: path})
 	}
