@@ -20,7 +20,7 @@ func (r *run) instructions() bool {
 func (r *run) loader() *memory.Loader {
 	d := r.place.sys.Dirs
 	p := memory.Places{
-		Home: d.Home, Config: d.Config, State: d.State, Work: d.Work,
+		Home: d.Home, Config: d.Config, State: d.State, Work: d.Work, Root: r.place.root, Trusted: r.place.trusted,
 		User: r.wants("user"), Project: r.wants("project"), Local: r.wants("local"),
 		Exclude: r.place.settings.AllStrings("claudeMdExcludes"),
 	}

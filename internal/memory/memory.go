@@ -37,6 +37,8 @@ type Places struct {
 	Extra []string
 	// Exclude are globs over absolute paths: what they match is not loaded.
 	Exclude []string
+	Root    string // of the repository; empty outside one
+	Trusted bool   // the project is trusted, so its links may lead outside
 }
 
 // Loader reads instruction files. What AtStart gave does not come again from Below.
@@ -142,6 +144,9 @@ func ancestors(dir string) []string {
 func (l *Loader) directory(out []File, dir, scope string, names ...string) []File {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
+		if l.leadsOut(path, dir, scope) {
+			continue
+		}
 		text, ok := l.read(path)
 		if !ok {
 			continue
@@ -154,9 +159,28 @@ func (l *Loader) directory(out []File, dir, scope string, names ...string) []Fil
 	return out
 }
 
+// leadsOut reports a file of the project that is a link to somewhere outside it. What stands there is the user's, and
+// a repository that was only opened must not send it to a model; a trusted project may link to shared files.
+func (l *Loader) leadsOut(path, dir, scope string) bool {
+	if scope == "user" || l.Trusted {
+		return false
+	}
+	target := real(path)
+	if within(target, real(dir)) || within(target, real(l.Work)) || l.Root != "" && within(target, real(l.Root)) {
+		return false
+	}
+	if _, err := os.Stat(path); err == nil {
+		l.Notices = append(l.Notices, fmt.Sprintf("%s was left out: it is a link to a file outside the project, which is not trusted (lathe trust)", path))
+	}
+	return true
+}
+
 // rules reads the rule files that have no paths of their own; those with paths wait for a matching file.
 func (l *Loader) rules(out []File, dir, scope string) []File {
 	for _, p := range ruleFiles(dir) {
+		if l.leadsOut(p, dir, scope) {
+			continue
+		}
 		text, ok := l.read(p)
 		if !ok {
 			continue

@@ -138,3 +138,28 @@ func TestCommentsBomAndSpecialFiles(t *testing.T) {
 		t.Errorf("got %q", texts(root, got))
 	}
 }
+
+// A project that is not trusted cannot have the user's files sent by linking to them; inside the repository links
+// are followed.
+func TestLinksOutOfTheProject(t *testing.T) {
+	root := tree(t, map[string]string{"secret": "my secret", "repo/shared.md": "shared", "repo/sub/x": "", "repo/sub/.claude/rules/own.md": "own rule"})
+	for link, target := range map[string]string{"repo/sub/CLAUDE.md": "secret", "repo/sub/AGENTS.md": "repo/shared.md", "repo/sub/.claude/rules/out.md": "secret"} {
+		if err := os.Symlink(filepath.Join(root, target), filepath.Join(root, link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, trusted := range []bool{false, true} {
+		l := loader(root, "repo/sub")
+		l.Root, l.Trusted = filepath.Join(root, "repo"), trusted
+		all := strings.Join(texts(root, l.AtStart()), "\n")
+		if strings.Contains(all, "my secret") != trusted {
+			t.Errorf("trusted %v: %s", trusted, all)
+		}
+		if !strings.Contains(all, "shared") || !strings.Contains(all, "own rule") {
+			t.Errorf("a link inside the repository was not followed: %s", all)
+		}
+		if (len(l.Notices) > 0) == trusted {
+			t.Errorf("notices %v", l.Notices)
+		}
+	}
+}
