@@ -114,7 +114,7 @@ func (m *modelSource) anthropic(o *options, p *place, procs *proc.Group) error {
 	case helper != "":
 		opt.KeyHelper, m.keySource = keyHelper(helper, p, procs), "apiKeyHelper"
 	default:
-		if _, _, local := input.SplitCommand(o.prompt); !local {
+		if _, _, local := input.SplitCommand(o.prompt); !local || o.noCommands {
 			return errNoKey
 		}
 		m.provider = noModel{} // a local command calls none

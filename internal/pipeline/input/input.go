@@ -35,7 +35,7 @@ type Command struct {
 func New(d Deps) func(context.Context, *turn.Turn) error {
 	return func(ctx context.Context, t *turn.Turn) error {
 		in := t.Input
-		if !in.Literal {
+		if !in.Literal && len(d.Commands) > 0 { // none: they are switched off, and a leading slash is text
 			if name, args, ok := SplitCommand(in.Text); ok {
 				return d.command(ctx, t, name, args)
 			}
