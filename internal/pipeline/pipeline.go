@@ -42,6 +42,7 @@ func Stages(d Deps) []turn.Stage {
 	}
 	norm := normalize.New(d.Normalize, d.NormalizeConfig)
 	d.Model.Reduce = func(ctx context.Context, t *turn.Turn) (bool, error) { return smaller(ctx, t, norm, d.Compact.Reduce) }
+	d.Model.Reducible = d.Compact.Reducible
 	d.Model.ReduceMedia = func(ctx context.Context, t *turn.Turn) (bool, error) {
 		return smaller(ctx, t, norm, d.Compact.ReduceMedia)
 	}

@@ -150,7 +150,7 @@ func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
 	if err := s.forced(ctx, t, &v); err != nil {
 		return err
 	}
-	if !s.auto() {
+	if !s.auto() || v.size > v.info.Window*11/10 { // by more than an estimate may err
 		return s.fits(t, v)
 	}
 	return nil

@@ -131,7 +131,7 @@ func (p Price) worth(step string, size, limit int) (bool, string) {
 	switch {
 	case p.Saved < minSaving:
 		return false, "it saves too little"
-	case step == "collapse" && size < limit/3:
+	case step == "collapse" && size < limit/6:
 		return false, "the context is small, and what is left out may have to be read again"
 	case step == "collapse" && p.Saved < size/20:
 		return false, "it saves less than a twentieth"

@@ -15,11 +15,8 @@ import (
 func (s *Stage) Reduce(ctx context.Context, t *turn.Turn) (bool, error) {
 	v := s.look(t)
 	defer func() { t.View = v.view }()
-	if !s.auto() || s.blocked == t.ID {
+	if !s.Reducible(t) {
 		return false, nil
-	}
-	if v.compactable() < minSaving {
-		return false, s.tellFull(t, v)
 	}
 	// The provider has counted better than we did.
 	v.size = max(v.size, v.info.Window)
@@ -43,6 +40,11 @@ func (s *Stage) Reduce(ctx context.Context, t *turn.Turn) (bool, error) {
 	v.set.Target = min(v.set.Target, (before+v.set.Overhead)*6/10)
 	done, err := s.mechanical(t, &v, true)
 	return done || v.set.Counter.Messages(v.view) < before, err
+}
+
+// Reducible reports whether Reduce may do something, and has enough to do it with.
+func (s *Stage) Reducible(t *turn.Turn) bool {
+	return s.auto() && s.blocked != t.ID && s.look(t).compactable() >= minSaving
 }
 
 // ReduceMedia replaces the images and documents of the conversation by a text, because the provider refused the

@@ -26,6 +26,8 @@ type Deps struct {
 	StartTool func(ctx context.Context, t *turn.Turn, call msg.Block) bool
 	// Reduce makes the conversation smaller and builds Turn.Request anew. It reports whether anything changed.
 	Reduce func(ctx context.Context, t *turn.Turn) (bool, error)
+	// Reducible reports whether Reduce has anything to do; it is asked before an answer is withdrawn for that.
+	Reducible func(t *turn.Turn) bool
 	// ReduceMedia takes images and documents out instead, for requests that were refused because of them.
 	ReduceMedia func(ctx context.Context, t *turn.Turn) (bool, error)
 	// Refresh gets a new credential. It reports whether there is a way to get one.

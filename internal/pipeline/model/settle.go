@@ -218,7 +218,7 @@ func (p *pass) overflown(ctx context.Context) (bool, error) {
 		category: "invalid_request", terminal: "prompt_too_long",
 		text: "Prompt is too long: the context window is full, and the answer was cut there. Start a new session, or resume this one with a model that has a larger window.",
 	}
-	if !p.shrunk && p.deps.Reduce != nil {
+	if !p.shrunk && p.deps.Reduce != nil && (p.deps.Reducible == nil || p.deps.Reducible(p.t)) {
 		p.blocks = p.blocks[:len(p.blocks)-len(a.blocks)]
 		if err := p.withdraw(a, "the context window was full"); err != nil {
 			return false, err
