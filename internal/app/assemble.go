@@ -69,7 +69,7 @@ func (r *run) engine() error {
 	}
 	r.session = engine.New(cfg)
 	r.ledger = account.New(ledger, account.Config{
-		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, NoCache: r.noCache(), OneHour: r.oneHour(), StopCap: r.stopCap(),
+		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, TaskBudget: r.o.taskBudget, NoCache: r.noCache(), OneHour: r.oneHour(), StopCap: r.stopCap(),
 	})
 	if r.conv.resumed {
 		if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
@@ -220,7 +220,7 @@ func (r *run) sources() []attach.Source {
 		attach.Changed(r.tools.files, ws.Rel),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.taskSource(),
-		attach.Budget(r.o.maxBudget, func() float64 { return r.ledger.Totals().Cost }),
+		attach.Budget(r.o.maxBudget, r.ledger.Used),
 		attach.Queued(r.joinsTurn, r.session.TakeQueued),
 	)
 }

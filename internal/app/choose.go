@@ -119,6 +119,7 @@ func (r *run) requestConfig() normalize.Config {
 	c := normalize.Config{
 		MaxTokens: r.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"), NoCache: r.noCache(), OneHour: r.oneHour(),
 		NoAdaptive:   isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING")),
+		Display:      r.o.display,
 		NoInterleave: isOn(r.place.sys.Getenv("DISABLE_INTERLEAVED_THINKING")),
 	}
 	budget := r.o.maxThinking

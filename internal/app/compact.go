@@ -168,6 +168,9 @@ func (r *run) pause(wait time.Duration) time.Duration {
 
 // askOnce makes a call and returns the answer's text. Its cost counts.
 func (r *run) askOnce(ctx context.Context, req *provider.Request) (string, error) {
+	if err := r.ledger.AllowSame(r.place.sys.Now(), req); err != nil {
+		return "", err
+	}
 	start := time.Now()
 	var answer strings.Builder
 	var usage msg.Usage

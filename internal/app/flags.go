@@ -21,6 +21,7 @@ type options struct {
 	jsonSchema                 string
 	maxTurns                   int
 	maxBudget                  float64
+	taskBudget                 int
 	noPersist                  bool
 	cont                       bool
 	resume                     string
@@ -47,7 +48,7 @@ type options struct {
 	bare                       bool
 	betas                      []string
 	maxThinking                int
-	thinking                   string
+	thinking, display          string
 	noCommands                 bool
 	permissionPrompts          string
 	promptTool                 string
@@ -75,8 +76,8 @@ var later = map[string]bool{ // name → takes a value
 	"safe-mode": false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
 	"bg": false, "background": false, "exec": false, "ax-screen-reader": false, "teammate-mode": true,
 	"remote-control": false, "rc": false, "cloud": false, "remote": false, "environment": true, "ref": true, "teleport": false,
-	"channels": true, "dangerously-load-development-channels": false, "desktop": false, "task-budget": true,
-	"resume-session-at": true, "resume-drops-turn": true, "session-mirror": false, "thinking-display": true,
+	"channels": true, "dangerously-load-development-channels": false, "desktop": false,
+	"resume-session-at": true, "resume-drops-turn": true, "session-mirror": false,
 	"await-initialize": false, "managed-settings": true, "project-config-root": true,
 }
 
@@ -94,6 +95,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringVar(&o.jsonSchema, "json-schema", "", "answer with JSON that fits this `schema`")
 	f.IntVar(&o.maxTurns, "max-turns", 0, "stop after `N` model calls")
 	f.Float64Var(&o.maxBudget, "max-budget-usd", 0, "stop before this many `dollars` are spent")
+	f.IntVar(&o.taskBudget, "task-budget", 0, "go on until about this many output `tokens` are used")
 	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
 	f.StringVarP(&o.resume, "resume", "r", "", "resume a session by `id`, name or transcript file")
 	f.BoolVar(&o.fork, "fork-session", false, "with --resume or --continue: continue in a copy")
@@ -104,6 +106,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringSliceVar(&o.fallback, "fallback-model", nil, "`models` to use when the model is overloaded")
 	f.StringVar(&o.effort, "effort", "", "`level`: low, medium, high, xhigh or max")
 	f.StringVar(&o.thinking, "thinking", "", "adaptive or disabled")
+	f.StringVar(&o.display, "thinking-display", "", "`form` of the thinking that is shown: summarized or omitted")
 	f.IntVar(&o.maxThinking, "max-thinking-tokens", -1, "thinking budget in `tokens` for models with budgets; 0: none")
 	f.StringVar(&o.mode, "permission-mode", "", "`mode`: default, acceptEdits, plan, auto, dontAsk or bypassPermissions")
 	f.BoolVar(&o.skipPermissions, "dangerously-skip-permissions", false, "same as --permission-mode bypassPermissions")
@@ -193,6 +196,9 @@ func (o *options) check(f *pflag.FlagSet) error {
 	if f.Changed("max-turns") && o.maxTurns < 1 {
 		return fmt.Errorf("--max-turns must be 1 or more")
 	}
+	if f.Changed("task-budget") && o.taskBudget < 1 {
+		return fmt.Errorf("--task-budget must be 1 or more")
+	}
 	if f.Changed("max-budget-usd") && !(o.maxBudget > 0) {
 		return fmt.Errorf("--max-budget-usd must be more than 0")
 	}
@@ -212,6 +218,9 @@ func (o *options) check(f *pflag.FlagSet) error {
 	}
 	if o.effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, o.effort) {
 		return fmt.Errorf("--effort must be low, medium, high, xhigh or max, not %q", o.effort)
+	}
+	if o.display != "" && o.display != "summarized" && o.display != "omitted" {
+		return fmt.Errorf("--thinking-display must be summarized or omitted, not %q", o.display)
 	}
 	if o.thinking != "" && o.thinking != "adaptive" && o.thinking != "disabled" {
 		return fmt.Errorf("--thinking must be adaptive or disabled, not %q", o.thinking)

@@ -8,6 +8,7 @@ import (
 
 	"lathe/internal/msg"
 	"lathe/internal/provider"
+	"lathe/internal/token"
 )
 
 // sideLimit is how long a side question may take, and sideTokens how long its answer may be.
@@ -60,9 +61,18 @@ func (r *run) side(ctx context.Context, name, text string) (string, error) {
 		Model: name, MaxTokens: min(sideTokens, r.prices.Info(name).MaxOutput), SessionID: r.conv.log.ID(),
 		Messages: []provider.Message{{Role: msg.RoleUser, Content: []msg.Block{msg.Text(text)}}},
 	}
+	count := token.Counter{New: r.prices.Info(name).NewTokenizer}
+	if err := r.ledger.Allow(name, count.Blocks(req.Messages[0].Content), req.MaxTokens); err != nil {
+		return "", err
+	}
 	start := time.Now()
 	var answer strings.Builder
 	var usage msg.Usage
+	defer func() { // also of a call that broke off: what had come was paid for
+		if usage.Total() > 0 {
+			r.ledger.Side(name, usage, time.Since(start))
+		}
+	}()
 	for c, err := range r.model.provider.Stream(ctx, req) {
 		if err != nil {
 			return "", fmt.Errorf("side question to %s: %w", name, err)
@@ -76,7 +86,6 @@ func (r *run) side(ctx context.Context, name, text string) (string, error) {
 			usage = overlay(usage, c.Usage)
 		}
 	}
-	r.ledger.Side(name, usage, time.Since(start))
 	return answer.String(), nil
 }
 

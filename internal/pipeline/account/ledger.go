@@ -12,6 +12,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/msg"
 	"lathe/internal/price"
+	"lathe/internal/provider"
 	"lathe/internal/token"
 	"lathe/internal/turn"
 )
@@ -41,6 +42,9 @@ type Config struct {
 	NoCache   bool    // requests carry no cache marks
 	OneHour   bool    // they live an hour
 	StopCap   int     // how often Stop may make a turn go on; 0: eight times
+	// TaskBudget is how many output tokens a turn is meant to use; 0: none. It goes on while it has used less than
+	// nine tenths of them, as long as that leads to anything.
+	TaskBudget int
 }
 
 // Totals are the sums of a session, over all its turns and runs. Their JSON form is kept with the session.
@@ -74,6 +78,8 @@ type Ledger struct {
 	before float64 // cost when this run of the program began
 	turns  map[string]int
 	held   map[string]int // how often Stop made each turn go on
+	tasks  map[string]*task
+	warned int // the highest share of the dollar budget that was warned of, in percent
 	last   lastCall
 }
 
@@ -86,7 +92,7 @@ type lastCall struct {
 
 // New returns a ledger that has counted nothing.
 func New(d Deps, cfg Config) *Ledger {
-	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, held: map[string]int{}, totals: Totals{Models: map[string]ModelTotal{}}}
+	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, held: map[string]int{}, tasks: map[string]*task{}, totals: Totals{Models: map[string]ModelTotal{}}}
 }
 
 // Restore takes up the totals of a resumed session: the kept record, and the answers that came after it was
@@ -191,6 +197,9 @@ func (l *Ledger) Changed(added, removed int) {
 // Guard is asked before each pass. It returns a *turn.Stop when the turn has used up its calls, or when what was
 // spent and the price of the request about to be made are over the budget.
 func (l *Ledger) Guard(_ context.Context, t *turn.Turn) error {
+	if err := l.warn(t); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := l.cfg.MaxTurns; n > 0 && l.turns[t.ID] >= n {
@@ -200,7 +209,7 @@ func (l *Ledger) Guard(_ context.Context, t *turn.Turn) error {
 		}
 	}
 	if limit := l.cfg.MaxBudget; limit > 0 {
-		spent, next := l.totals.Cost-l.before, l.predict(t)
+		spent, next := l.totals.Cost-l.before, l.predict(t.Now(), t.Request)
 		t.Note("spent $%.4f of $%s, the next call is about $%.4f", spent, dollars(limit), next)
 		if spent+next > limit {
 			return overBudget(limit)
@@ -219,10 +228,9 @@ func overBudget(limit float64) *turn.Stop {
 
 func dollars(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// predict is the price of the turn's request. What the last call sent is taken to be in the cache while it lives;
+// predict is the price of a request of the session. What the last call sent is taken to be in the cache while it lives;
 // the answer to it and what came since is new.
-func (l *Ledger) predict(t *turn.Turn) float64 {
-	req := t.Request
+func (l *Ledger) predict(now time.Time, req *provider.Request) float64 {
 	if req == nil {
 		return 0
 	}
@@ -234,7 +242,7 @@ func (l *Ledger) predict(t *turn.Turn) float64 {
 		life = time.Hour
 	}
 	n := len(req.Messages)
-	if l.last.model == req.Model && t.Now().Sub(l.last.at) < life && n > 0 && l.last.usage.Prompt() > 0 {
+	if l.last.model == req.Model && now.Sub(l.last.at) < life && n > 0 && l.last.usage.Prompt() > 0 {
 		call.Cached = l.last.usage.Prompt()
 		call.Fresh = l.last.usage.Output + c.Blocks(req.Messages[n-1].Content)
 		if l.cfg.NoCache {

@@ -20,7 +20,10 @@ const (
 // interruption note, the totals, the result, the event.
 func (l *Ledger) Run(ctx context.Context, t *turn.Turn) error {
 	var errs []error
-	goOn, err := l.hooks(ctx, t)
+	goOn, err := l.task(t)
+	if !goOn && err == nil {
+		goOn, err = l.hooks(ctx, t)
+	}
 	if goOn {
 		return err
 	}
@@ -28,6 +31,9 @@ func (l *Ledger) Run(ctx context.Context, t *turn.Turn) error {
 		errs = append(errs, err)
 	}
 	if err := note(t); err != nil {
+		errs = append(errs, err)
+	}
+	if err := l.warn(t); err != nil {
 		errs = append(errs, err)
 	}
 	r := l.result(t)
@@ -82,6 +88,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 	}
 	delete(l.turns, t.ID)
 	delete(l.held, t.ID)
+	delete(l.tasks, t.ID)
 	l.totals.API += t.APIDur
 	l.totals.Wall += r.Dur
 	for i := len(t.Messages) - 1; i >= 0; i-- {
