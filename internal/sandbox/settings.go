@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -90,6 +92,31 @@ type networkBlock struct {
 	OnlyManaged bool     `json:"allowManagedDomainsOnly"`
 }
 
+// wrongType says in the words of a settings file what could not be read.
+func wrongType(err error) string {
+	var e *json.UnmarshalTypeError
+	if !errors.As(err, &e) {
+		return fmt.Sprintf("sandbox: %v (what is wrong is ignored)", err)
+	}
+	if e.Field == "" {
+		return fmt.Sprintf("sandbox is a %s, and must be an object such as {\"enabled\": true}: it is ignored, and switches nothing on", e.Value)
+	}
+	want := "another kind of value"
+	switch e.Type.Kind() {
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.String:
+		want = "a text"
+	case reflect.Slice:
+		want = "a list"
+	case reflect.Int:
+		want = "a whole number"
+	case reflect.Struct:
+		want = "an object"
+	}
+	return fmt.Sprintf("sandbox.%s is a %s, and must be %s: it is ignored", e.Field, e.Value, want)
+}
+
 // ReadSettings merges the sandbox blocks: lists are joined, a single value comes from the highest layer. What
 // grants counts only from trusted layers, and not from the repository where an administrator requires the
 // sandbox; what restricts counts from every layer. problems name what could not be understood.
@@ -99,7 +126,7 @@ func ReadSettings(layers []Layer, home, platform string) (s Settings, problems [
 	required, onlyManagedReads := false, false
 	for i, l := range layers {
 		if err := json.Unmarshal(l.Raw, &blocks[i]); err != nil {
-			problems = append(problems, fmt.Sprintf("%s: sandbox: %v (what is wrong is ignored)", l.Name, err))
+			problems = append(problems, l.Name+": "+wrongType(err))
 		}
 		required = required || l.Managed && isTrue(blocks[i].Enabled) && isTrue(blocks[i].FailIfMissing)
 		onlyManagedReads = onlyManagedReads || l.Managed && blocks[i].Filesystem.OnlyReads

@@ -77,3 +77,18 @@ func TestReadSettings(t *testing.T) {
 		t.Errorf("problems %q", problems)
 	}
 }
+
+// TestWrongTypes: what a settings file says wrongly is named in its own words.
+func TestWrongTypes(t *testing.T) {
+	for raw, want := range map[string]string{
+		`true`:                              `f: sandbox is a bool, and must be an object such as {"enabled": true}: it is ignored, and switches nothing on`,
+		`{"enabled":"yes"}`:                 `f: sandbox.enabled is a string, and must be true or false: it is ignored`,
+		`{"excludedCommands":"docker *"}`:   `f: sandbox.excludedCommands is a string, and must be a list: it is ignored`,
+		`{"network":{"httpProxyPort":"x"}}`: `f: sandbox.network.httpProxyPort is a string, and must be a whole number: it is ignored`,
+	} {
+		_, problems := ReadSettings([]Layer{{Raw: []byte(raw), Name: "f"}}, "/home/u", "linux")
+		if diff := cmp.Diff([]string{want}, problems); diff != "" {
+			t.Errorf("%s:\n%s", raw, diff)
+		}
+	}
+}
