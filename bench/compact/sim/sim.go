@@ -302,6 +302,7 @@ func content(name string, size int) string {
 type Brain struct {
 	Answers []fakeapi.Answer
 	Summary string
+	Fails   int // so many questions for a summary get none
 	next    int
 }
 
@@ -309,6 +310,10 @@ type Brain struct {
 func (b *Brain) Script() *fakeapi.Script {
 	return &fakeapi.Script{Func: func(r fakeapi.Request) *fakeapi.Answer {
 		if tail := r.Body[max(0, len(r.Body)-8000):]; strings.Contains(string(tail), SummaryAsk) {
+			if b.Fails > 0 {
+				b.Fails--
+				return &fakeapi.Answer{Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStatus, Status: 500}}}
+			}
 			return &fakeapi.Answer{Blocks: []fakeapi.Block{{Thinking: "sum up"}, {Text: "<summary>" + b.Summary + "</summary>"}}}
 		}
 		if b.next >= len(b.Answers) {

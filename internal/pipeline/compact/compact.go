@@ -233,6 +233,8 @@ func runningTurn(view []msg.Message) string {
 	return id
 }
 
+func isTodoWrite(b msg.Block) bool { return b.Type == msg.TypeToolUse && b.Name == "TodoWrite" }
+
 // showTodos attaches the to-do list when the view has lost it.
 func (s *Stage) showTodos(t *turn.Turn, v *sight) error {
 	if s.deps.Todos == nil {
@@ -242,11 +244,12 @@ func (s *Stage) showTodos(t *turn.Turn, v *sight) error {
 	if text == "" {
 		return nil
 	}
-	for _, m := range v.view {
-		if m.Kind == msg.KindAttachment && m.Source == "todo" || slices.ContainsFunc(m.Blocks, func(b msg.Block) bool {
-			return b.Type == msg.TypeToolUse && b.Name == "TodoWrite"
-		}) {
-			return nil
+	for _, m := range slices.Backward(t.Messages) {
+		if m.Kind == msg.KindAttachment && m.Source == "todo" || slices.ContainsFunc(m.Blocks, isTodoWrite) {
+			if indexOf(v.view, m.ID) >= 0 { // an older one that is left would be out of date
+				return nil
+			}
+			break
 		}
 	}
 	if err := t.Append(attachment("todo", fmt.Sprintf("%s %d", t.ID, t.Step), todoHead+text)); err != nil {
