@@ -130,6 +130,12 @@ func TestInlineSettings(t *testing.T) {
 	if _, err := config.Load(p); !errors.As(err, &syntax) {
 		t.Errorf("broken inline settings: %v", err)
 	}
+	for _, wrong := range []string{`{"sandbox":true}`, `{"permissions":[]}`, `{"hooks":"x"}`} {
+		p.Inline = wrong
+		if _, err := config.Load(p); err == nil || !strings.Contains(err.Error(), "must be an object") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
 	p.Inline = "no/such.json"
 	if _, err := config.Load(p); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("missing settings file: %v", err)

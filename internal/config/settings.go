@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -72,10 +73,24 @@ func (s *Settings) inline(p Places) error {
 			err = fmt.Errorf("settings file not found: %s", p.Inline)
 		}
 	}
+	if err == nil {
+		err = l.guards()
+	}
 	if err != nil {
 		return err
 	}
 	s.Layers = append(s.Layers, l)
+	return nil
+}
+
+// guards refuses a wrong type of what is to protect: whoever asks for it on the command line must get it or an error.
+func (l *Layer) guards() error {
+	for _, key := range []string{"permissions", "sandbox", "hooks"} {
+		v, ok := l.Keys[key]
+		if trimmed := bytes.TrimSpace(v); ok && string(trimmed) != "null" && !bytes.HasPrefix(trimmed, []byte("{")) {
+			return fmt.Errorf("%s:%d: %s must be an object, such as {\"%s\": {…}}", l.name(), l.Line("/"+key), key, key)
+		}
+	}
 	return nil
 }
 
