@@ -16,6 +16,7 @@ const helpHead = `Lathe: an open coding agent for the terminal
   lathe permissions check 'Bash(git push)'
                               what would happen to this call, and why (also: list, test)
   lathe config                every setting, where it stands and whether it counts
+  lathe inspect               what each request of a session was made of, what it cost, where the cache broke
   lathe dev fake-api FILE     serve a scripted Messages API, for tests
 
 Set ANTHROPIC_API_KEY, or ANTHROPIC_BASE_URL for a local server. Exit codes: 0 done, 1 failed, 130 interrupted,

@@ -27,6 +27,7 @@ func subcommands() map[string]subcommand {
 		"demo":        {demoCommand, demoUsage},
 		"dev":         {devCommand, devUsage},
 		"help":        {helpCommand, "usage: lathe help"},
+		"inspect":     {inspectCommand, inspectUsage},
 		"permissions": {permissionsCommand, permissionsUsage},
 		"trust":       {trustCommand, trustUsage},
 	}

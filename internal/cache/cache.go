@@ -217,7 +217,9 @@ func isThinking(raw []byte) bool {
 func section(path string) string { name, _, _ := strings.Cut(path, "["); return name }
 
 // rank is the section's place in the order of the cache.
-func rank(path string) int { return slices.Index([]string{"tools", "system", "messages"}, section(path)) }
+func rank(path string) int {
+	return slices.Index([]string{"tools", "system", "messages"}, section(path))
+}
 
 // place sets cause and stage by where the difference is.
 func (m *Miss) place(path string) {

@@ -46,6 +46,7 @@ const grace = 5 * time.Second
 // not end, and see the cause in t.Stop. When they clear Done (a stop hook that demands more), the loop goes on.
 func (r *Runner) Run(ctx context.Context, t *Turn) error {
 	t.interrupted, t.unread = ctx.Done(), r.unwatched()
+	t.tracer = r.Trace
 	if r.Trace != nil {
 		defer r.Trace.end()
 	}

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/price"
+	"lathe/internal/provider"
+	"lathe/internal/turn"
+)
+
+// A person is told when an answer shows that the cache missed what it should have had, once, and what did it.
+func TestKeeperTells(t *testing.T) {
+	var told []string
+	now := time.Now()
+	tn := turn.New("t", "s", event.Prompt{}, nil, turn.Services{
+		Now:  time.Now,
+		Emit: func(e event.Event) error { told = append(told, e.(event.Notice).Text); return nil },
+	})
+	request := func(text string) *provider.Request {
+		return &provider.Request{
+			Model: "claude-opus-4-5", System: []msg.Block{msg.Text("system")},
+			Messages:    []provider.Message{{Role: msg.RoleUser, Content: []msg.Block{msg.Text(text)}}},
+			Breakpoints: []provider.Breakpoint{{At: provider.AtMessage}},
+		}
+	}
+	tn.Messages = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("long")}}}
+	tn.View = tn.Messages
+	k := &keeper{prices: price.Default()}
+	k.answered(tn, request("long"), now, msg.Usage{CacheWrite: 100_000})
+	k.answered(tn, request("long"), now.Add(time.Second), msg.Usage{CacheRead: 99_000, CacheWrite: 1000})
+	if len(told) != 0 {
+		t.Fatalf("told without a miss: %q", told)
+	}
+	tn.View = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("lost")}}}
+	k.answered(tn, request("lost"), now.Add(2*time.Second), msg.Usage{CacheWrite: 100_000})
+	want := "prompt cache: 100000 of 100000 tokens were not read again (about $0.5750): messages[0].content[0] differs from byte 25 on (byte "
+	if len(told) != 1 || !strings.HasPrefix(told[0], want) || !strings.HasSuffix(told[0], "(stage compact)") {
+		t.Errorf("told %q", told)
+	}
+}
