@@ -28,8 +28,12 @@ import (
 // closeLimit is how long the end of a run waits for background commands to be stopped.
 const closeLimit = 3 * time.Second
 
-// thinkingKind is the state record that remembers that thinking is no longer sent.
-const thinkingKind = "thinking"
+// thinkingKind is the state record that remembers that thinking is no longer sent, mismatchKind that the API is asked
+// to drop what of it no longer fits.
+const (
+	thinkingKind = "thinking"
+	mismatchKind = "thinking_mismatch"
+)
 
 // assemble builds the session and its pipeline from the parts.
 func (r *run) assemble() error {
@@ -76,6 +80,7 @@ func (r *run) engine() error {
 			r.place.notes = append(r.place.notes, err.Error())
 		}
 		_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
+		_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)
 		r.restoreTodos()
 		r.tools.files.Restore(r.conv.state.Messages, r.readable)
 	}
@@ -263,18 +268,23 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 	var sizes sizer
 	return model.Deps{
 		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
-		DropThinking: func(*turn.Turn) {
-			r.dropThinking = true
-			if err := r.conv.log.Keep(thinkingKind, true); err != nil {
-				r.warn("remember that thinking is not sent: " + err.Error())
-			}
-		},
+		DropThinking: r.forThinking(thinkingKind, &r.dropThinking), DropMismatch: r.forThinking(mismatchKind, &r.dropMismatch),
 		Retarget:  retarget,
 		MaxOutput: func(name string) int { return r.prices.Info(name).MaxOutput },
 		Size: func(req *provider.Request) (int, int) {
 			return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0
 		},
 		Headers: r.headers(), Cost: r.prices.Cost, Answered: (&keeper{prices: r.prices}).answered,
+	}
+}
+
+// forThinking remembers a way to deal with thinking that the API refused, for this run and for later ones.
+func (r *run) forThinking(kind string, flag *bool) func(*turn.Turn) {
+	return func(*turn.Turn) {
+		*flag = true
+		if err := r.conv.log.Keep(kind, true); err != nil {
+			r.warn("remember what becomes of earlier thinking: " + err.Error())
+		}
 	}
 }
 

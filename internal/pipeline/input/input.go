@@ -47,21 +47,29 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 		if in.NoQuery {
 			t.Done = true
 		}
-		if d.Submit == nil {
-			return t.Append(m)
+		ms := []msg.Message{m}
+		if t.Ultra {
+			ms = append(ms, msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(ultraText)}})
 		}
-		return d.submit(ctx, t, m)
+		if d.Submit == nil {
+			return t.Append(ms...)
+		}
+		return d.submit(ctx, t, ms)
 	}
 }
 
+// ultraText is what the keyword ultrathink adds to its prompt. It asks the model; the effort that is sent stays as it
+// is, and with it the prompt cache.
+const ultraText = "The user asks for the deepest thinking on this prompt: before you answer or act, work the problem through from several sides, question your first idea, and check the result."
+
 // submit asks whether the prompt may go on, and keeps it with what was added to it.
-func (d Deps) submit(ctx context.Context, t *turn.Turn, m msg.Message) error {
+func (d Deps) submit(ctx context.Context, t *turn.Turn, prompt []msg.Message) error {
 	h := d.Submit(ctx, t)
 	if h.Blocked() {
 		t.Note("the prompt was blocked: %s", h.Decision.Reason)
 		return errors.Join(t.Append(h.Messages...), turn.StoppedByHook(h.Decision.Reason))
 	}
-	if err := t.Append(append([]msg.Message{m}, h.Messages...)...); err != nil {
+	if err := t.Append(append(prompt, h.Messages...)...); err != nil {
 		return err
 	}
 	if h.Stop != nil {

@@ -32,6 +32,9 @@ type Deps struct {
 	ReduceMedia func(ctx context.Context, t *turn.Turn) (bool, error)
 	// Refresh gets a new credential. It reports whether there is a way to get one.
 	Refresh func(ctx context.Context) (bool, error)
+	// DropMismatch remembers for the session that the API is asked to drop thinking blocks that no longer fit, which
+	// made it take a request. Nil: the provider cannot be asked.
+	DropMismatch func(t *turn.Turn)
 	// DropThinking remembers for the session that thinking blocks are not to be sent any more.
 	DropThinking func(t *turn.Turn)
 	// Retarget changes a request to another model: what the model can do may differ. Nil: only the name changes.

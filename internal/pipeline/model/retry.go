@@ -23,7 +23,7 @@ import (
 //	silent      nothing for the idle limit        once more without streaming
 //	auth        401                               a new key, once
 //	long        the prompt does not fit           smaller, once
-//	thinking    a 400 about a thinking block      without thinking, once
+//	thinking    a 400 about a thinking block      once with what no longer fits dropped by the API; once without
 //	final       everything else                   no retry
 
 type class int
@@ -84,6 +84,7 @@ type history struct {
 	calls     int
 	refreshed bool
 	stripped  bool
+	dropping  bool // the API was asked to drop blocks
 	lowered   bool
 }
 
@@ -100,6 +101,9 @@ func (p *pass) answer(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		if err == nil {
+			if h.dropping && p.deps.DropMismatch != nil {
+				p.deps.DropMismatch(p.t) // it helped
+			}
 			p.blocks = append(p.blocks, a.blocks...)
 			return nil
 		}
@@ -145,8 +149,11 @@ func (p *pass) plan(ctx context.Context, h *history, e *provider.Error, got bool
 	case long:
 		return p.planLong(ctx, h, e)
 	case thinking:
-		return p.planThinking(h)
+		return p.planThinking(h, e)
 	case final:
+		if h.dropping && e.Kind == provider.Invalid {
+			return p.planThinking(h, e) // it does not know how to drop them
+		}
 		return p.planLower(e)
 	}
 	n := h.failed[c]
@@ -272,11 +279,21 @@ func (p *pass) shrink(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// planThinking drops all thinking blocks, once; dropping only those from the first bad one on would leave the
-// others to fail next.
-func (p *pass) planThinking(h *history) (step, bool, error) {
+// planThinking has the API drop the blocks that no longer fit, where it can; else, and where that does not help, it
+// drops all thinking blocks itself: only those from the first bad one on would leave the others to fail next. Either
+// way once, and for the rest of the session.
+func (p *pass) planThinking(h *history, e *provider.Error) (step, bool, error) {
+	if think := p.req.Thinking; !h.dropping && !h.stripped && think.OnMismatch == "" && p.deps.DropMismatch != nil &&
+		(think.Type == "adaptive" || think.Type == "enabled") && aboutBlock(e) {
+		h.dropping = true
+		p.req.Thinking.OnMismatch = "drop_block"
+		return step{attempt: 1, max: 1, text: "trying again, the earlier thinking that no longer fits being dropped"}, true, nil
+	}
 	if h.stripped {
 		return step{}, false, nil
+	}
+	if h.dropping {
+		p.req.Thinking.OnMismatch, h.dropping = "", false
 	}
 	h.stripped = true
 	p.req.Messages = withoutThinking(p.req.Messages)
@@ -284,6 +301,13 @@ func (p *pass) planThinking(h *history) (step, bool, error) {
 		p.deps.DropThinking(p.t)
 	}
 	return step{attempt: 1, max: 1, text: "trying again without the earlier thinking"}, true, nil
+}
+
+// aboutBlock reports whether the API speaks of a block that does not fit its prefix. One that was changed is refused
+// whatever the API may drop.
+func aboutBlock(e *provider.Error) bool {
+	m := strings.ToLower(e.Message)
+	return !strings.Contains(m, "cannot be modified") && !strings.Contains(m, "signature")
 }
 
 // withoutThinking returns the messages without thinking blocks. Messages keep their places, since breakpoints

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -265,6 +266,30 @@ func TestRetryTable(t *testing.T) {
 			},
 		},
 		{
+			name:  "thinking refused: the API drops what no longer fits",
+			steps: []step1{fails(provider.Thinking400, 400, "thinking block does not match the request"), ok},
+			setup: bindable,
+			want:  outcome{Text: "done", Told: []string{"retry 1/1 0s 400 invalid_request"}, At: []time.Duration{0, 0}, Log: okLog},
+			check: thinkingSent("drop_block true"),
+		},
+		{
+			name:  "thinking refused: the API does not know how to drop it",
+			steps: []step1{fails(provider.Thinking400, 400, "thinking block does not match the request"), fails(provider.Invalid, 400, "unexpected beta"), ok},
+			setup: bindable,
+			want: outcome{
+				Text: "done", Told: []string{"retry 1/1 0s 400 invalid_request", "retry 1/1 0s 400 invalid_request"},
+				At: []time.Duration{0, 0, 0}, Log: okLog,
+			},
+			check: thinkingSent("drop_block true", " false"),
+		},
+		{
+			name:  "thinking refused: a changed block is left out at once",
+			steps: []step1{fails(provider.Thinking400, 400, "`thinking` blocks in the latest assistant message cannot be modified"), ok},
+			setup: bindable,
+			want:  outcome{Text: "done", Told: []string{"retry 1/1 0s 400 invalid_request"}, At: []time.Duration{0, 0}, Log: okLog},
+			check: thinkingSent(" false"),
+		},
+		{
 			name:  "400, 403 and 404 are not retried",
 			steps: []step1{fails(provider.NotFound, 404, "model: x")},
 			want: outcome{
@@ -363,4 +388,27 @@ func TestInterruptWhileWaiting(t *testing.T) {
 			t.Errorf("log: %v", w.log())
 		}
 	})
+}
+
+// bindable is a world whose provider can be asked to drop thinking that does not fit, with a request that has some.
+func bindable(w *world) {
+	w.deps.DropMismatch = func(*turn.Turn) {}
+	w.t.Request.Thinking = provider.Thinking{Type: "adaptive"}
+	w.t.Request.Messages = append(w.t.Request.Messages,
+		provider.Message{Role: msg.RoleAssistant, Content: []msg.Block{{Type: msg.TypeThinking, Text: "t", Signature: "s"}, msg.Text("x")}},
+		provider.Message{Role: msg.RoleUser, Content: []msg.Block{msg.Text("again")}})
+}
+
+// thinkingSent checks, for each request after the first, what the API was asked to do and whether thinking was sent.
+func thinkingSent(want ...string) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
+		t.Helper()
+		var got []string
+		for _, r := range w.script.reqs[1:] {
+			got = append(got, fmt.Sprint(r.Thinking.OnMismatch, " ", r.Messages[1].Content[0].IsThinking()))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
 }
