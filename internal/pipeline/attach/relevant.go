@@ -14,7 +14,7 @@ import (
 
 const (
 	relevantName  = "relevant_memory"
-	relevantWait  = 700 * time.Millisecond // how long the first pass waits for the choice
+	relevantWait  = 1500 * time.Millisecond // how long the first pass waits for the choice
 	relevantLimit = 20 * time.Second       // after this the question is given up
 	relevantMost  = 5                      // notes
 	relevantAsk   = 16 << 10               // bytes of the list that is shown
