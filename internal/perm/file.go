@@ -24,6 +24,7 @@ func (c *call) readPaths() []access {
 		return paths
 	}
 	pattern := c.field(c.info.pattern)
+	path, _ = c.env.absolute(path, c.env.Workspace.Cwd) // its problem is found with the path itself
 	if up := climbs(pattern); up > 0 {
 		paths = append(paths, access{path: strings.Repeat("../", up), list: list, base: path})
 	}
