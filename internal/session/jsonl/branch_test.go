@@ -214,6 +214,26 @@ func TestLatest(t *testing.T) {
 	}
 }
 
+// Two directories can share a folder: what was said in one is not the other's.
+func TestSharedFolder(t *testing.T) {
+	s, start := testStore(t)
+	top := t.TempDir()
+	own, other := filepath.Join(top, "a-b"), filepath.Join(top, "a", "b")
+	start.Dir = own
+	log, err := s.Create(start)
+	must(t, err)
+	must(t, log.Append(user("u1", "", "a")))
+	if m, err := s.Latest(own, true); err != nil || m.ID != log.ID() {
+		t.Errorf("its own: %+v %v", m, err)
+	}
+	if m, err := s.Latest(other, true); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("another directory's session was found: %+v %v", m, err)
+	}
+	if list, err := s.List(other); err != nil || len(list) != 0 {
+		t.Errorf("another directory's sessions are listed: %+v %v", list, err)
+	}
+}
+
 // FuzzRead: no bytes make the reader fail or hang; what it gives has ids, each once, and can be stored again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(typed("u1", "-") + said("a1", "u1", "m1") + boundary("b", "a1", `,"compactMetadata":{"preservedMessages":{"uuids":["a1"]}}`) + summary("s", "b")))

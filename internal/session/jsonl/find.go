@@ -103,7 +103,7 @@ func (s Store) List(dir string) ([]session.Meta, error) {
 	talks := make([]bool, len(paths))
 	parallel(len(paths), func(i int) {
 		m, talk, err := readMeta(paths[i])
-		metas[i], talks[i] = m, talk && err == nil
+		metas[i], talks[i] = m, talk && err == nil && !s.stranger(m, dir)
 	})
 	var list []session.Meta
 	for i, m := range metas {
@@ -122,11 +122,20 @@ func (s Store) Latest(dir string, headless bool) (session.Meta, error) {
 		return session.Meta{}, err
 	}
 	for _, path := range paths {
-		if m, talk, err := readMeta(path); err == nil && talk && (headless || !m.Headless) {
+		if m, talk, err := readMeta(path); err == nil && talk && (headless || !m.Headless) && !s.stranger(m, dir) {
 			return m, nil
 		}
 	}
 	return session.Meta{}, fmt.Errorf("no conversation found to continue in %s: %w", dir, session.ErrNotFound)
+}
+
+// stranger says that a session is of another working directory whose folder has the same name: a-b and a/b share one.
+// Else a folder could be named so that it goes on with another project's conversation.
+func (s Store) stranger(m session.Meta, dir string) bool {
+	if m.Dir == "" || strings.EqualFold(filepath.ToSlash(realPath(m.Dir)), filepath.ToSlash(realPath(dir))) {
+		return false
+	}
+	return s.ProjectDir(m.Dir) == s.ProjectDir(dir)
 }
 
 // newest lists the session files of a working directory, the last changed first.
