@@ -65,6 +65,7 @@ func TestRelevant(t *testing.T) {
 					}
 					time.Sleep(10 * time.Second) // virtual: the model call
 				}
+				synctest.Wait()
 				if c.want == "" && len(w.attached()) > 0 || !strings.Contains(w.text(), c.want) {
 					t.Errorf("attached %q", w.text())
 				}

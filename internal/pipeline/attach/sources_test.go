@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -85,9 +87,12 @@ func TestInstructionsThroughASession(t *testing.T) {
 	p := newPlace(t, map[string]string{
 		"CLAUDE.md": "TOP", "sub/CLAUDE.md": "SUB", ".claude/rules/go.md": "---\npaths: sub/*.go\n---\nRULE",
 	})
+	var mu sync.Mutex // the sources run side by side
 	var loaded []string
 	tell := func(f memory.File, reason string) {
 		rel, _ := filepath.Rel(p.dir, f.Path)
+		mu.Lock()
+		defer mu.Unlock()
 		loaded = append(loaded, filepath.ToSlash(rel)+" "+reason)
 	}
 	stage := attach.New(
@@ -115,7 +120,8 @@ func TestInstructionsThroughASession(t *testing.T) {
 	p.touched = nil
 	w.compacted()
 	expect(t, "a mention", w.pass(t, 1, run), "TOP", "SUB", "RULE")
-	want := []string{"CLAUDE.md session_start", "sub/CLAUDE.md nested_traversal", ".claude/rules/go.md path_glob_match"}
+	want := []string{".claude/rules/go.md path_glob_match", "CLAUDE.md session_start", "sub/CLAUDE.md nested_traversal"}
+	slices.Sort(loaded[:3])
 	if diff := cmp.Diff(want, loaded[:3]); diff != "" {
 		t.Error(diff)
 	}
