@@ -157,7 +157,7 @@ func (s *Stage) mechanical(t *turn.Turn, v *sight, last bool) (done bool, err er
 		if r.FirstChanged < 0 {
 			continue
 		}
-		m := newMarket(v.view, t.Model, v.info, v.size, v.limit, t.Now(), s.cfg)
+		m := newMarket(*v, t.Model, t.Now(), s.cfg)
 		m.calls = max(m.calls, 10)
 		p := m.price(v.view, out, r, v.set)
 		p.Forced, p.TurnStart, p.Summary = true, t.Step <= 1, m.summary(v.size)

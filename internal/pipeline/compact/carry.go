@@ -43,15 +43,6 @@ type metadata struct {
 	} `json:"preservedMessages,omitempty"`
 }
 
-// losses counts what is no longer sent word for word.
-type losses struct {
-	Messages int `json:"messages"`
-	Results  int `json:"toolResults"`
-	Media    int `json:"images"`
-	Thinking int `json:"thinkingBlocks"`
-	Tokens   int `json:"tokens"`
-}
-
 // carry builds what follows the boundary. The order is fixed: summary, rules, pins, files, lists, what waits for an
 // answer.
 func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger string) carried {
@@ -75,69 +66,6 @@ func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger 
 	out[0].Source, out[0].Key = "compact", bound.ID
 	bound.Extra, _ = json.Marshal(map[string]metadata{"compactMetadata": meta}) // a struct of numbers and strings
 	return carried{messages: append([]msg.Message{bound}, out...), told: told(meta, len(files), len(lists), names)}
-}
-
-func told(m metadata, files, lists int, n keptNames) string {
-	var kept []string
-	for _, k := range []struct {
-		n    int
-		what string
-	}{{n.rules, "instruction files"}, {n.pins, "pinned messages"}, {files, "files read again"}, {lists, "lists"}, {n.open, "open requests and their context"}} {
-		if k.n > 0 {
-			kept = append(kept, fmt.Sprintf("%d %s", k.n, k.what))
-		}
-	}
-	what := "Beside the summary nothing had to be kept."
-	if len(kept) > 0 {
-		what = "Kept beside the summary: " + strings.Join(kept, ", ") + "."
-	}
-	return fmt.Sprintf("Compacted: about %d tokens instead of %d. No longer sent word for word: %s. %s /compact undo takes it back.", m.Post, m.Pre, m.Lost, what)
-}
-
-func (l *losses) String() string {
-	s := fmt.Sprintf("%d messages, of them %d with tool results", l.Messages, l.Results)
-	if l.Media > 0 {
-		s += fmt.Sprintf(", %d images or documents", l.Media)
-	}
-	if l.Thinking > 0 {
-		s += fmt.Sprintf(", %d blocks of thinking", l.Thinking)
-	}
-	return s + fmt.Sprintf(", about %d tokens", l.Tokens)
-}
-
-// goes reports whether the message is no longer sent word for word after a compaction; from waits on, requests have no
-// answer yet.
-func (v sight) goes(i, waits int) bool {
-	m := v.view[i]
-	return m.ForModel() && m.APIError == "" && !protected(m, v.set) && m.Source != "date" && (i < waits || !typed(m))
-}
-
-func (v sight) losses() *losses {
-	l := &losses{Tokens: v.compactable()}
-	waits := unanswered(v.view)
-	for i, m := range v.view {
-		if !v.goes(i, waits) {
-			continue
-		}
-		l.Messages++
-		if hasResult(m) {
-			l.Results++
-		}
-		for _, b := range m.Blocks {
-			switch {
-			case b.IsThinking():
-				l.Thinking++
-			case b.Type == msg.TypeImage, b.Type == msg.TypeDocument:
-				l.Media++
-			}
-			for _, c := range b.Content {
-				if c.Type == msg.TypeImage || c.Type == msg.TypeDocument {
-					l.Media++
-				}
-			}
-		}
-	}
-	return l
 }
 
 // keptNames counts what is kept word for word; fixed is how many of it stand before the files.

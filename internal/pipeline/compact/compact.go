@@ -105,6 +105,8 @@ type sight struct {
 	info  price.Info
 	size  int // tokens, with system prompt and tools
 	limit int // from which on to compact
+
+	counted bool // the provider's count is in size
 }
 
 // look derives the view from the conversation: what follows the last boundary, with the edits that were kept.
@@ -123,8 +125,8 @@ func (s *Stage) look(t *turn.Turn) sight {
 		}
 	}
 	v.view = Edited(v.view)
-	n, counted := size(v.view, c)
-	if v.size = n; !counted {
+	v.size, v.counted = size(v.view, c)
+	if !v.counted {
 		v.size += v.set.Overhead
 	}
 	return v
@@ -185,7 +187,7 @@ func (s *Stage) optional(t *turn.Turn, v *sight) error {
 		if r.FirstChanged < 0 {
 			continue
 		}
-		p := newMarket(v.view, t.Model, v.info, v.size, v.limit, t.Now(), s.cfg).price(v.view, out, r, v.set)
+		p := newMarket(*v, t.Model, t.Now(), s.cfg).price(v.view, out, r, v.set)
 		p.TurnStart = t.Step <= 1
 		yes, why := p.worth(step.Name, v.size, v.limit)
 		if always {
@@ -205,7 +207,7 @@ func (s *Stage) optional(t *turn.Turn, v *sight) error {
 // take keeps an edit with the conversation and goes on with the view that it makes.
 func (s *Stage) take(t *turn.Turn, v *sight, out []msg.Message, r Report, p Price, why string) error {
 	e := *r.Edit
-	e.Why, e.Price = why, &p
+	e.Why, e.Price, e.Saved = why, &p, p.Saved
 	if t.Step > 1 && !v.info.Binds && v.info.Thinking.Extended && !v.info.Thinking.Adaptive {
 		e.KeepFrom = runningTurn(v.view)
 		out, _ = e.apply(v.view, len(v.view))

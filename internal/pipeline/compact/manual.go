@@ -79,7 +79,7 @@ func (s *Stage) Preview(t *turn.Turn) (string, error) {
 	if files := recentFiles(v.view); len(files) > 0 {
 		fmt.Fprintf(&b, "Read again, within a budget: %s\n", strings.Join(files[:min(len(files), filesMost)], ", "))
 	}
-	m := newMarket(v.view, t.Model, v.info, v.size, v.limit, t.Now(), s.cfg)
+	m := newMarket(v, t.Model, t.Now(), s.cfg)
 	fmt.Fprintf(&b, "\nPrice of the summary: about $%.4f.\nSteps without a model:\n", m.summary(v.size))
 	for _, step := range s.steps {
 		set := v.set

@@ -39,20 +39,29 @@ func (p Price) String() string {
 // market is what edits are priced by: the model's rates, the state of the cache, and the calls to come.
 type market struct {
 	read, write, input, output float64 // USD a token
+	scale                      float64 // of estimates, so that they agree with what the provider counted
 	cold                       bool
 	calls                      int
 }
 
 const million = 1e6
 
+// smallContext is the size in tokens below which answered turns stay whole: what they save is little, and the model
+// would have to look again.
+const smallContext = 50_000
+
 // newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
 // answer, when another model made that, or when nothing is cached at all.
-func newMarket(view []msg.Message, model string, info price.Info, size, limit int, now time.Time, c Config) market {
+func newMarket(v sight, model string, now time.Time, c Config) market {
+	view, info, size, limit := v.view, v.info, v.size, v.limit
 	r := info.Price
 	if info.Above != nil && size > info.Above.Prompt {
 		r = info.Above.Price
 	}
-	m := market{read: r.Read / million, write: r.Write5m / million, input: r.Input / million, output: r.Output / million, cold: true}
+	m := market{read: r.Read / million, write: r.Write5m / million, input: r.Input / million, output: r.Output / million, cold: true, scale: 1}
+	if estimated := v.set.Counter.Messages(view) + v.set.Overhead; v.counted && estimated > 0 {
+		m.scale = max(0.3, min(float64(size)/float64(estimated), 2))
+	}
 	life := 5 * time.Minute
 	if c.OneHour {
 		m.write, life = r.Write1h/million, time.Hour
@@ -88,9 +97,10 @@ func newMarket(view []msg.Message, model string, info price.Info, size, limit in
 
 // price reckons an edit that turns view into out.
 func (m market) price(view, out []msg.Message, r Report, s Settings) Price {
-	p := Price{Saved: r.TokensBefore - r.TokensAfter, First: r.FirstChanged, Calls: m.calls, Cold: m.cold}
-	p.Behind = s.Counter.Messages(out[min(r.FirstChanged, len(out)):])
-	p.Thinking = thinkingTokens(view, s) - thinkingTokens(out, s)
+	scaled := func(n int) int { return int(float64(n) * m.scale) }
+	p := Price{Saved: scaled(r.TokensBefore - r.TokensAfter), First: r.FirstChanged, Calls: m.calls, Cold: m.cold}
+	p.Behind = scaled(s.Counter.Messages(out[min(r.FirstChanged, len(out)):]))
+	p.Thinking = scaled(thinkingTokens(view, s) - thinkingTokens(out, s))
 	saved := float64(p.Saved)
 	if m.cold {
 		p.Gain = saved * (m.write + m.read*float64(m.calls-1))
@@ -131,7 +141,7 @@ func (p Price) worth(step string, size, limit int) (bool, string) {
 	switch {
 	case p.Saved < minSaving:
 		return false, "it saves too little"
-	case step == "collapse" && size < limit/6:
+	case step == "collapse" && size < min(limit/6, smallContext):
 		return false, "the context is small, and what is left out may have to be read again"
 	case step == "collapse" && p.Saved < size/20:
 		return false, "it saves less than a twentieth"

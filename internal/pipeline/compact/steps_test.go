@@ -1,0 +1,263 @@
+package compact
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"lathe/internal/msg"
+	"lathe/internal/price"
+	"lathe/internal/token"
+)
+
+func call(api, id, name, input string) msg.Message {
+	return msg.Message{ID: "m" + id, Kind: msg.KindAssistant, APIID: api, Blocks: []msg.Block{
+		{Type: msg.TypeThinking, Text: "thought " + id, Signature: "s"}, msg.ToolUse(id, name, json.RawMessage(input)),
+	}}
+}
+
+func result(id, s string) msg.Message {
+	return msg.Message{ID: "r" + id, Kind: msg.KindUser, Blocks: []msg.Block{msg.ToolResult(id, false, msg.Text(s))}}
+}
+
+func end(api string) msg.Message {
+	return msg.Message{ID: "e" + api, Kind: msg.KindAssistant, APIID: api, StopReason: "end_turn", Blocks: []msg.Block{msg.Text("done " + api)}}
+}
+
+// shape writes a view in short: ids, and what of thinking and results is left.
+func shape(view []msg.Message) []string {
+	var out []string
+	for _, m := range view {
+		s := m.ID
+		for _, b := range m.Blocks {
+			switch {
+			case b.IsThinking():
+				s += " thinking"
+			case b.Type == msg.TypeToolResult:
+				s += " " + clip(msg.JoinText(b.Content), 70)
+			case m.Kind == msg.KindSummary:
+				s += " " + clip(b.Text, 40)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+var long = strings.Repeat("some words of a long result\n", 200)
+
+func session() []msg.Message {
+	return []msg.Message{
+		user("one"),
+		call("a", "1", "Read", `{"file_path":"/x"}`), result("1", long),
+		call("b", "2", "Edit", `{"file_path":"/y"}`), result("2", "Edited."),
+		end("c"),
+		user("keep this #pin"),
+		call("d", "3", "Read", `{"file_path":"/x"}`), result("3", long),
+		call("e", "4", "Bash", `{"command":"go test"}`), result("4", long),
+		end("f"),
+		user("two"),
+		call("g", "5", "Bash", `{"command":"go test"}`), result("5", long),
+		end("h"),
+		user("three"),
+	}
+}
+
+func TestSteps(t *testing.T) {
+	tests := []struct {
+		step string
+		set  Settings
+		want []string
+	}{
+		{"microcompact", Settings{}, []string{
+			"one", "m1 thinking", "r1 [Left out: /x was read again later]", "m2", "r2 Edited.", "ec", "keep this #pin",
+			"m3", "r3 " + clip(long, 70), "m4", "r4 [Left out: the same Bash call was made again later]", "ef",
+			"two", "m5", "r5 " + clip(long, 70), "eh", "three",
+		}},
+		{"collapse", Settings{}, []string{
+			"one", "cut m1 [Tool calls of this turn, shortened. Th…", "ec", "keep this #pin", "cut m3 [Tool calls of this turn, shortened. Th…", "ef",
+			"two", "m5", "r5 " + clip(long, 70), "eh", "three",
+		}},
+		{"snip", Settings{Target: 2500}, []string{
+			"one", "m1 thinking", "r1 " + clip(long, 70), "m2 thinking", "r2 Edited.", "ec", "keep this #pin", "m3 thinking", "r3 " + clip(long, 70),
+			"cut m4 [7 earlier messages of this conversatio…", "three",
+		}},
+	}
+	for _, tt := range tests {
+		i := slices.IndexFunc(Steps(), func(s Step) bool { return s.Name == tt.step })
+		in := session()
+		out, r := Steps()[i].Apply(in, tt.set)
+		if diff := cmp.Diff(tt.want, shape(out)); diff != "" {
+			t.Errorf("%s: %s\n%+v", tt.step, diff, r)
+		}
+		if diff := cmp.Diff(shape(session()), shape(in)); diff != "" {
+			t.Errorf("%s changed what it was given: %s", tt.step, diff)
+		}
+		if r.TokensAfter >= r.TokensBefore || r.Edit == nil {
+			t.Errorf("%s: %+v", tt.step, r)
+		}
+	}
+}
+
+func anyView(t *rapid.T) []msg.Message {
+	var view []msg.Message
+	n := 0
+	for turn := range rapid.IntRange(1, 6).Draw(t, "turns") {
+		text := fmt.Sprint("prompt ", turn)
+		if rapid.IntRange(0, 3).Draw(t, "pin") == 0 {
+			text += " #pin"
+		}
+		view = append(view, user(text))
+		for range rapid.IntRange(0, 6).Draw(t, "calls") {
+			n++
+			api := fmt.Sprint("api", n)
+			ids := []string{fmt.Sprint(n, "a")}
+			if rapid.Bool().Draw(t, "two") {
+				ids = append(ids, fmt.Sprint(n, "b"))
+			}
+			var results []msg.Message
+			for _, id := range ids {
+				name := rapid.SampledFrom([]string{"Read", "Edit", "Bash"}).Draw(t, "tool")
+				view = append(view, call(api, id, name, fmt.Sprintf(`{"file_path":"/f%d"}`, rapid.IntRange(0, 2).Draw(t, "file"))))
+				res := result(id, strings.Repeat("a line of a result\n", rapid.SampledFrom([]int{1, 300}).Draw(t, "lines")))
+				if rapid.Bool().Draw(t, "early") { // started while the rest of the answer streamed
+					view = append(view, res)
+				} else {
+					results = append(results, res)
+				}
+			}
+			view = append(view, results...)
+			if rapid.IntRange(0, 5).Draw(t, "rule") == 0 {
+				view = append(view, msg.Message{ID: fmt.Sprint("rule", n), Kind: msg.KindAttachment, Source: "memory", Key: fmt.Sprint(n), Meta: true, Blocks: []msg.Block{msg.Text("rule")}})
+			}
+		}
+		if rapid.IntRange(0, 3).Draw(t, "answered") > 0 {
+			view = append(view, end(fmt.Sprint("end", turn)))
+		}
+	}
+	return view
+}
+
+// TestStepsHoldWhatTheyPromise: no step parts a call from its result or an answer in two, or takes out a rule, a pin
+// or a request without an answer; thinking behind an edit goes; and the record of an edit makes the same view again.
+func TestStepsHoldWhatTheyPromise(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		view := anyView(t)
+		set := Settings{Target: rapid.IntRange(1, 6000).Draw(t, "target"), Recent: rapid.IntRange(0, 4).Draw(t, "recent")}
+		for _, step := range Steps()[1:] {
+			out, r := step.Apply(view, set)
+			if r.FirstChanged < 0 {
+				continue
+			}
+			whole(t, step.Name, out)
+			for i, m := range view {
+				if (protected(m, set) || i >= unanswered(view) && typed(m)) && indexOf(out, m.ID) < 0 {
+					t.Fatalf("%s took out %s", step.Name, m.ID)
+				}
+			}
+			if diff := cmp.Diff(view[:r.FirstChanged], out[:r.FirstChanged]); diff != "" {
+				t.Fatalf("%s changed something before %d: %s", step.Name, r.FirstChanged, diff)
+			}
+			record, err := r.Edit.record()
+			if err != nil {
+				t.Fatal(err)
+			}
+			record.ID = "record of " + step.Name
+			again := Edited(append(slices.Clone(view), record, user("later")))
+			if diff := cmp.Diff(append(slices.Clone(out), record, user("later")), again); diff != "" {
+				t.Fatalf("%s: from its record: %s", step.Name, diff)
+			}
+			view = again
+		}
+	})
+}
+
+// whole checks that every call has its result, and no result stands alone.
+func whole(t *rapid.T, name string, view []msg.Message) {
+	open := map[string]bool{}
+	for _, m := range view {
+		for _, b := range m.Blocks {
+			switch b.Type {
+			case msg.TypeToolUse:
+				open[b.ID] = true
+			case msg.TypeToolResult:
+				if !open[b.ToolUseID] {
+					t.Fatalf("%s left the result %s alone", name, b.ToolUseID)
+				}
+				delete(open, b.ToolUseID)
+			}
+		}
+	}
+	if len(open) > 0 {
+		t.Fatalf("%s left calls without results: %v", name, open)
+	}
+}
+
+func TestPinned(t *testing.T) {
+	for text, want := range map[string]bool{
+		"#pin": true, "never do it. #pin": true, "a #pin, b": true, "x#pin": false, "#pinned": false, "#pin-up #pin": true, "no": false, "secret mark": true,
+	} {
+		if got := pinned(text, []string{"mark"}); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestThreshold(t *testing.T) {
+	for _, tt := range []struct {
+		cfg          Config
+		window, want int
+	}{
+		{Config{}, 200_000, 187_000},
+		{Config{}, 1_000_000, 987_000},
+		{Config{}, 32_000, 28_800},
+		{Config{AutoWindow: 200_000}, 1_000_000, 187_000},
+		{Config{AutoWindow: 500_000}, 200_000, 187_000},
+		{Config{Percent: 50}, 200_000, 100_000},
+		{Config{Percent: 99}, 200_000, 187_000},
+	} {
+		if got := tt.cfg.Threshold(tt.window); got != tt.want {
+			t.Errorf("%+v of %d: %d, want %d", tt.cfg, tt.window, got, tt.want)
+		}
+	}
+}
+
+// The planner takes an edit when the cache is cold, or when it pays over the calls to come, and not otherwise.
+func TestWorth(t *testing.T) {
+	info := price.Default().Info("claude-opus-5-5")
+	now := time.Unix(100_000, 0)
+	set := Settings{Counter: token.Counter{}}
+	view := session()
+	for i := range view {
+		view[i].Time = now.Add(-time.Minute)
+	}
+	out, r := Microcompact(view, set)
+	for _, tt := range []struct {
+		name  string
+		after time.Duration
+		model string
+		calls int
+		want  bool
+	}{
+		{"warm, few calls", 0, "claude-opus-5-5", 5, false},
+		{"warm, many calls", 0, "claude-opus-5-5", 500, true},
+		{"cold", 10 * time.Minute, "claude-opus-5-5", 5, true},
+	} {
+		m := newMarket(sight{view: view, info: info, size: 10_000, limit: 187_000}, tt.model, now.Add(tt.after), Config{})
+		m.calls = tt.calls
+		p := m.price(view, out, r, set)
+		p.TurnStart = true
+		if got, why := p.worth("microcompact", 10_000, 187_000); got != tt.want {
+			t.Errorf("%s: %v, %s: %s", tt.name, got, p, why)
+		}
+	}
+	if m := newMarket(sight{view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
+		t.Error("without a cache nothing is warm")
+	}
+}
