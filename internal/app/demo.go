@@ -38,7 +38,7 @@ Plays a recorded session in a copy of a small repository: no key, no network.`
 // demoCommand runs the recorded session in a fresh copy of the demo's repository.
 func demoCommand(args []string, st Streams) error {
 	if len(args) > 0 {
-		return errors.New(demoUsage)
+		return errors.New("lathe demo takes no arguments; see lathe demo --help")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("the demo runs the tests of a Go module, and there is no go on the PATH. Install Go and try again")

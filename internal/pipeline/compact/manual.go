@@ -12,6 +12,9 @@ import (
 	"lathe/internal/turn"
 )
 
+//lint:ignore ST1005 the documented wording
+var errTooShort = errors.New("Not enough messages to compact.")
+
 // Compact is what /compact does: a summary now, whatever the window says. It returns what to tell the person.
 func (s *Stage) Compact(ctx context.Context, t *turn.Turn, focus string) (string, error) {
 	if s.deps.Summarise == nil {
@@ -19,7 +22,7 @@ func (s *Stage) Compact(ctx context.Context, t *turn.Turn, focus string) (string
 	}
 	v := s.look(t)
 	if !enough(v.view) {
-		return "", errors.New("Not enough messages to compact.") //nolint:staticcheck // a documented text
+		return "", errTooShort
 	}
 	was := len(t.Messages)
 	if err := s.summarise(ctx, t, &v, triggerManual, focus); err != nil {
@@ -57,7 +60,7 @@ func metadataOf(m msg.Message) (metadata, bool) {
 func (s *Stage) Preview(t *turn.Turn) (string, error) {
 	v := s.look(t)
 	if !enough(v.view) {
-		return "", errors.New("Not enough messages to compact.") //nolint:staticcheck // a documented text
+		return "", errTooShort
 	}
 	var b strings.Builder
 	c := v.set.Counter
