@@ -39,6 +39,12 @@ func scenarios() []scenario {
 			{name: "… between steps in it: end of answer to next request", unit: "ms", limit: 5},
 			{name: "… CPU time of a step", unit: "ms"},
 		}, session},
+		{"trace", []figure{
+			{name: fmt.Sprintf("%d passes with a trace: CPU time of a step", passes), unit: "ms"},
+			{name: "… without one, measured beside it", unit: "ms"},
+			{name: "… between steps with a trace", unit: "ms"},
+			{name: "… without one", unit: "ms"},
+		}, tracing},
 		{"steps", []figure{
 			{name: fmt.Sprintf("between steps, session of %d steps: end of answer to next request", steps), unit: "ms", limit: 5},
 		}, stepping},
@@ -127,6 +133,22 @@ func session(b *bench) ([]float64, error) {
 		return nil, err
 	}
 	return []float64{float64(o.peak) / 1e6, middle(o.between()), ms(o.cpu) / passes}, nil
+}
+
+// tracing runs the same session with a trace and without.
+func tracing(b *bench) ([]float64, error) {
+	run := func(args ...string) (*outcome, error) {
+		return b.lathe(spec{script: b.reading(passes, 0), args: append([]string{"-p", "Read the files."}, args...), forget: true})
+	}
+	on, err := run("--trace")
+	if err != nil {
+		return nil, err
+	}
+	off, err := run()
+	if err != nil {
+		return nil, err
+	}
+	return []float64{ms(on.cpu) / passes, ms(off.cpu) / passes, middle(on.between()), middle(off.between())}, nil
 }
 
 func stepping(b *bench) ([]float64, error) {

@@ -266,7 +266,7 @@ func (r *run) resolve(path string) (string, bool) {
 
 func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) model.Deps {
 	var sizes sizer
-	return model.Deps{
+	d := model.Deps{
 		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
 		DropThinking: r.forThinking(thinkingKind, &r.dropThinking), DropMismatch: r.forThinking(mismatchKind, &r.dropMismatch),
 		Retarget:  retarget,
@@ -274,8 +274,10 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 		Size: func(req *provider.Request) (int, int) {
 			return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0
 		},
-		Headers: r.headers(), Cost: r.prices.Cost, Answered: (&keeper{prices: r.prices}).answered,
+		Cost: r.prices.Cost, Answered: (&keeper{prices: r.prices}).answered,
 	}
+	r.described(&d)
+	return d
 }
 
 // forThinking remembers a way to deal with thinking that the API refused, for this run and for later ones.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lathe/internal/pipeline/model"
 	"lathe/internal/provider"
 	"lathe/internal/trace"
 )
@@ -36,13 +37,12 @@ func (r *run) openTrace() error {
 	return nil
 }
 
-// headers returns the function that says with which headers a request is sent, nil where the provider sends none.
-func (r *run) headers() func(*provider.Request) map[string]string {
-	h, ok := r.model.provider.(interface {
-		Headers(*provider.Request) map[string]string
-	})
-	if !ok {
-		return nil
+// described lets the provider say what it sends, where it is one that can.
+func (r *run) described(d *model.Deps) {
+	if h, ok := r.model.provider.(interface {
+		Headers(req *provider.Request) map[string]string
+		Sum(req *provider.Request) (hash string, bytes int)
+	}); ok {
+		d.Headers, d.Sum = h.Headers, h.Sum
 	}
-	return h.Headers
 }

@@ -47,14 +47,16 @@ func (x *Tracer) Sub(t *Turn, r trace.Record) {
 }
 
 // Call writes the sub-record of one attempt to get an answer. c has what the stage knows of it; the request itself
-// is described here.
+// is described here, its body too where the provider did not say what it sent.
 func (x *Tracer) Call(t *Turn, req *provider.Request, start time.Time, dur time.Duration, c trace.Call) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c.Model = req.Model
-	x.body.Encode(req)
-	sum := x.body.Sum()
-	c.Body, c.Bytes = hex.EncodeToString(sum[:]), x.body.Len()
+	if c.Body == "" {
+		x.body.Encode(req)
+		sum := x.body.Sum()
+		c.Body, c.Bytes = hex.EncodeToString(sum[:]), x.body.Len()
+	}
 	head := *req
 	head.System, head.Tools, head.Messages = nil, nil, nil
 	x.buf = wire.AppendRequest(x.buf[:0], &head)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lathe/internal/msg"
+	"lathe/internal/redact"
 	"lathe/internal/trace"
 )
 
@@ -45,6 +46,8 @@ func passes(t *Turn, work func()) []Stage {
 }
 
 func benchmark(b *testing.B, on bool) {
+	secrets := redact.New(true)
+	secrets.Add("API_KEY", "sk-ant-0123456789abcdef")
 	for b.Loop() {
 		b.StopTimer()
 		t := session(3, 1000)
@@ -55,6 +58,7 @@ func benchmark(b *testing.B, on bool) {
 			if f, err = trace.Open(b.TempDir()); err != nil {
 				b.Fatal(err)
 			}
+			f.Clean = secrets.JSON
 			r.Trace = NewTracer(f)
 		}
 		b.StartTimer()
@@ -73,3 +77,18 @@ func BenchmarkPassesOff(b *testing.B) { benchmark(b, false) }
 
 // The same with a trace: the difference is what recording costs.
 func BenchmarkPassesOn(b *testing.B) { benchmark(b, true) }
+
+// What the runner costs a pass of stages that do nothing, while nothing is recorded: less than this is the branch.
+func BenchmarkRunnerOff(b *testing.B) {
+	n := 0
+	stages := make([]Stage, 0, 6)
+	for range 6 {
+		stages = append(stages, Stage{When: EachStep, Run: func(context.Context, *Turn) error { return nil }})
+	}
+	stages = append(stages, Stage{When: EachStep, Run: func(_ context.Context, t *Turn) error { n++; t.Done = n >= b.N; return nil }})
+	t := session(3, 1000)
+	r := Runner{Stages: stages, Now: time.Now}
+	if err := r.Run(context.Background(), t); err != nil {
+		b.Fatal(err)
+	}
+}

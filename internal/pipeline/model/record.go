@@ -23,6 +23,9 @@ func (a *attempt) record(err error) {
 	if p.deps.Headers != nil {
 		c.Headers = p.deps.Headers(p.req)
 	}
+	if p.deps.Sum != nil {
+		c.Body, c.Bytes = p.deps.Sum(p.req)
+	}
 	if a.asm.started {
 		u := a.asm.usage
 		c.Usage = &u

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -205,6 +206,12 @@ func checkHeaders(h http.Header) error {
 		}
 	}
 	return nil
+}
+
+// Sum is the SHA-256, in hex, and the length of the body that a request is sent with.
+func (c *Client) Sum(req *provider.Request) (string, int) {
+	sum, n := c.bodies.sum(req)
+	return hex.EncodeToString(sum[:]), n
 }
 
 // Headers are the headers that a request is sent with, for people to see: values that may be secrets are left out.

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"io"
 	"net/http"
 	"sync"
@@ -27,6 +28,24 @@ func (b *buffers) encode(req *provider.Request) *body {
 		from = new(wire.Body)
 	}
 	return &body{from: from, data: from.Encode(req), home: b, users: 1}
+}
+
+// sum is the SHA-256 and the length of a request's body. Right after the call it costs little, since the body is there
+// still; where the transport holds that, it is made anew.
+func (b *buffers) sum(req *provider.Request) ([sha256.Size]byte, int) {
+	b.mu.Lock()
+	from := b.spare
+	b.spare = nil
+	b.mu.Unlock()
+	if from == nil {
+		from = new(wire.Body)
+	}
+	n := len(from.Encode(req))
+	sum := from.Sum()
+	b.mu.Lock()
+	b.spare = from
+	b.mu.Unlock()
+	return sum, n
 }
 
 // body is an encoded request. The transport may read it several times, and may still hold it when the call has

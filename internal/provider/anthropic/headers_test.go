@@ -1,11 +1,14 @@
 package anthropic
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"lathe/internal/msg"
 	"lathe/internal/provider"
 )
 
@@ -22,5 +25,29 @@ func TestHeadersHideSecrets(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// The hash that is told is that of the body that is sent, before a call, after it and beside it.
+func TestSum(t *testing.T) {
+	c, err := New(Options{APIKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := &provider.Request{Model: "m", MaxTokens: 1, Messages: []provider.Message{{Role: "user", Content: []msg.Block{msg.Text("a")}}}}
+	want := sha256.Sum256(EncodeBody(req))
+	check := func(when string) {
+		t.Helper()
+		if got, n := c.Sum(req); got != hex.EncodeToString(want[:]) || n != len(EncodeBody(req)) {
+			t.Errorf("%s: %s, %d bytes", when, got, n)
+		}
+	}
+	check("before")
+	held := c.bodies.encode(req)
+	check("beside")
+	held.done()
+	check("after")
+	if string(c.bodies.encode(req).data) != string(EncodeBody(req)) {
+		t.Error("the next body is another one")
 	}
 }
