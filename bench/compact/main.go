@@ -107,7 +107,7 @@ func (sc scenario) play(cfg compact.Config, seed uint64) (outcome, error) {
 		return outcome{}, err
 	}
 	defer os.RemoveAll(dir)
-	clock := &sim.Clock{T: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	clock := sim.NewClock()
 	server, err := fakeapi.New(fakeapi.Options{Now: clock.Now, Forget: true})
 	if err != nil {
 		return outcome{}, err
@@ -138,7 +138,7 @@ func (sc scenario) play(cfg compact.Config, seed uint64) (outcome, error) {
 			return outcome{}, fmt.Errorf("turn %d: %s %v", i, res.Text, res.Errors)
 		}
 		if sc.pause > 0 {
-			clock.T = clock.T.Add(time.Duration(r.Int64N(int64(sc.pause))))
+			clock.Add(time.Duration(r.Int64N(int64(sc.pause))))
 		}
 	}
 	if v := server.Violations(); len(v) > 0 {

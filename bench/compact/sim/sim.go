@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"lathe/internal/engine"
@@ -44,10 +45,19 @@ const Rules = "RULE: every function has a test."
 const SummaryAsk = "write a summary of this conversation"
 
 // Clock is a clock that stands still until it is moved.
-type Clock struct{ T time.Time }
+type Clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+// NewClock returns a clock that shows a time.
+func NewClock() *Clock { return &Clock{t: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
 
 // Now is the time on the clock.
-func (c *Clock) Now() time.Time { return c.T }
+func (c *Clock) Now() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.t }
+
+// Add moves the clock.
+func (c *Clock) Add(d time.Duration) { c.mu.Lock(); c.t = c.t.Add(d); c.mu.Unlock() }
 
 // Session is one conversation, kept in a file; Open and Leave are what processes do.
 type Session struct {
@@ -274,7 +284,7 @@ func (f fakeTool) Plan(_ context.Context, c tool.Call) (tool.Plan, error) {
 		if f.name == "Edit" {
 			return tool.TextResult("Edited."), nil
 		}
-		f.s.Clock.T = f.s.Clock.T.Add(2 * time.Second)
+		f.s.Clock.Add(2 * time.Second)
 		r := rand.New(rand.NewPCG(uint64(len(c.ID)), hash(c.ID)))
 		return tool.TextResult(content(string(c.Input), f.s.Size(r))), nil
 	}}, nil

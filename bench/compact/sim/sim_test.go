@@ -49,7 +49,7 @@ func anyAnswer(t *rapid.T, i int) fakeapi.Answer {
 }
 
 func newWorld(t *rapid.T, dir string) *world {
-	clock := &Clock{T: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	clock := NewClock()
 	server, err := fakeapi.New(fakeapi.Options{Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func (w *world) step(t *rapid.T) {
 			t.Fatal(err)
 		}
 	case 3:
-		w.s.Clock.T = w.s.Clock.T.Add(10 * time.Minute)
+		w.s.Clock.Add(10 * time.Minute)
 	case 4:
 		w.s.Model = rapid.SampledFrom([]string{"claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-4-5"}).Draw(t, "model")
 	case 5:

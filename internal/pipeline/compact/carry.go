@@ -68,6 +68,11 @@ func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger 
 	return carried{messages: append([]msg.Message{bound}, out...), told: told(meta, len(files), len(lists), names)}
 }
 
+// latestCounts reports context of which only what was attached last counts.
+func latestCounts(m msg.Message) bool {
+	return m.Kind == msg.KindAttachment && slices.Contains([]string{"date", "plan", "skill_listing", "directory"}, m.Source)
+}
+
 // keptNames counts what is kept word for word; fixed is how many of it stand before the files.
 type keptNames struct{ fixed, rules, pins, open int }
 
@@ -77,12 +82,12 @@ func (s *Stage) keep(v sight) (out []msg.Message, n keptNames) {
 	at := map[string]int{}
 	for _, m := range v.view {
 		rule := m.Kind == msg.KindAttachment && (m.Source == "memory" || m.Source == "conditional_rule" || m.Source == "auto_memory")
-		if !rule && (m.Kind != msg.KindAttachment || m.Source != "date") {
+		if !rule && !latestCounts(m) {
 			continue
 		}
 		id := m.Source + " " + m.Key
 		switch {
-		case m.Source == "date":
+		case latestCounts(m):
 			id = m.Source
 		case strings.HasPrefix(m.Key, "start "): // each replaces the one before
 			id = m.Source + " start"
@@ -112,7 +117,7 @@ func (s *Stage) keep(v sight) (out []msg.Message, n keptNames) {
 	waits := unanswered(v.view)
 	for i, m := range v.view {
 		open := i >= waits && typed(m)
-		if !open && (i < fresh || m.Kind != msg.KindAttachment || protected(m, v.set) || m.Source == "date" || m.Source == "todo") {
+		if !open && (i < fresh || m.Kind != msg.KindAttachment || protected(m, v.set) || latestCounts(m) || m.Source == "todo") {
 			continue
 		}
 		c := again(m)

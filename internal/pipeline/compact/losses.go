@@ -49,7 +49,7 @@ func (l *losses) String() string {
 // answer yet.
 func (v sight) goes(i, waits int) bool {
 	m := v.view[i]
-	return m.ForModel() && m.APIError == "" && !protected(m, v.set) && m.Source != "date" && (i < waits || !typed(m))
+	return m.ForModel() && m.APIError == "" && !protected(m, v.set) && !latestCounts(m) && (i < waits || !typed(m))
 }
 
 func (v sight) losses() *losses {
