@@ -46,10 +46,6 @@ type market struct {
 
 const million = 1e6
 
-// smallContext is the size in tokens below which answered turns stay whole: what they save is little, and the model
-// would have to look again.
-const smallContext = 50_000
-
 // newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
 // answer, when another model made that, or when nothing is cached at all.
 func newMarket(v sight, model string, now time.Time, c Config) market {
@@ -141,8 +137,10 @@ func (p Price) worth(step string, size, limit int) (bool, string) {
 	switch {
 	case p.Saved < minSaving:
 		return false, "it saves too little"
-	case step == "collapse" && size < min(limit/6, smallContext):
-		return false, "the context is small, and what is left out may have to be read again"
+	case step != "microcompact" && size < limit/2:
+		// What these steps leave out is gone for the model, and a session that is taken up again must be whole as
+		// long as it fits well: a lower price is no reason to forget.
+		return false, "less than half of the window is used, so answered turns stay whole"
 	case step == "collapse" && p.Saved < size/20:
 		return false, "it saves less than a twentieth"
 	case p.Cold && (p.TurnStart || p.Thinking == 0):
