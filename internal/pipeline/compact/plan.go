@@ -46,6 +46,11 @@ type market struct {
 
 const million = 1e6
 
+// wholeContext is the size in tokens below which answered turns stay whole, or half of a smaller window. What the
+// lossy steps leave out is gone for the model, and a session that is taken up again must be whole as long as it fits
+// well: a lower price alone is no reason to forget.
+const wholeContext = 200_000
+
 // newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
 // answer, when another model made that, or when nothing is cached at all.
 func newMarket(v sight, model string, now time.Time, c Config) market {
@@ -137,10 +142,8 @@ func (p Price) worth(step string, size, limit int) (bool, string) {
 	switch {
 	case p.Saved < minSaving:
 		return false, "it saves too little"
-	case step != "microcompact" && size < limit/2:
-		// What these steps leave out is gone for the model, and a session that is taken up again must be whole as
-		// long as it fits well: a lower price is no reason to forget.
-		return false, "less than half of the window is used, so answered turns stay whole"
+	case step != "microcompact" && size < min(limit/2, wholeContext):
+		return false, "the context is small, so answered turns stay whole"
 	case step == "collapse" && p.Saved < size/20:
 		return false, "it saves less than a twentieth"
 	case p.Cold && (p.TurnStart || p.Thinking == 0):
