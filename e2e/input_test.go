@@ -45,7 +45,7 @@ func (r *rig) shell(line string) outcome {
 func TestStandardInput(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("needs sh")
+		t.Skip("SKIPPED: the test gives its input through a POSIX shell")
 	}
 	for _, tt := range []struct {
 		name, line string
@@ -139,7 +139,7 @@ func TestByteOrderMarkB075(t *testing.T) {
 func TestWorkingDirectoryGone(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("needs sh")
+		t.Skip("SKIPPED: the test gives its input through a POSIX shell")
 	}
 	r := newRig(t, hello())
 	r.shell(`mkdir d && cd d && rmdir ../d && "$LATHE" -p hi`).ends(t, 1, "^Error: the working directory cannot be used")
@@ -194,7 +194,7 @@ func TestStateNotWritable(t *testing.T) {
 	})
 	t.Run("no right to write", func(t *testing.T) {
 		if runtime.GOOS == "windows" {
-			t.Skip("needs modes")
+			t.Skip("SKIPPED: needs file modes, which Windows does not have")
 		}
 		r := newRig(t, hello())
 		home := filepath.Join(r.dir, "locked")
@@ -239,7 +239,7 @@ func TestDiskFull(t *testing.T) {
 		t.Run(fmt.Sprintf("files of at most %d blocks", size), func(t *testing.T) {
 			t.Parallel()
 			if runtime.GOOS == "windows" {
-				t.Skip("needs ulimit")
+				t.Skip("SKIPPED: needs ulimit, which Windows does not have")
 			}
 			r := newRig(t, script())
 			full(t, r, r.shell(fmt.Sprintf(`ulimit -f %d; "$LATHE" -p "first words" --allowedTools Bash`, size)))
@@ -253,7 +253,7 @@ func TestDiskFull(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dk", size), "none", disk).Run(); err != nil {
-				t.Skip("may not mount")
+				t.Skip("SKIPPED: a small disk needs the right to mount; run as root on Linux")
 			}
 			t.Cleanup(func() { _ = exec.Command("umount", disk).Run() })
 			o := r.run("-p", "first words", "--allowedTools", "Bash")
@@ -265,7 +265,7 @@ func TestDiskFull(t *testing.T) {
 	})
 	t.Run("behind standard output", func(t *testing.T) {
 		if _, err := os.Stat("/dev/full"); err != nil {
-			t.Skip("needs /dev/full")
+			t.Skip("SKIPPED: this system has no /dev/full")
 		}
 		for _, format := range []string{"text", "json", "stream-json"} {
 			r := newRig(t, script())

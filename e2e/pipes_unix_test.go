@@ -109,12 +109,13 @@ func TestReaderLeaves(t *testing.T) {
 	})
 }
 
-// A reader that takes a line every 50 ms gets every one.
+// A reader that takes nothing until the program waits for it gets every line.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	text := strings.Repeat("0123456789abcdef", 32)
+	text := strings.Repeat("0123456789abcdef", 2000)
 	r := newRig(t, fakeapi.Sequence(answer(bash("seq 1 3")), fakeapi.Answer{Text: text, Chunk: 16}))
-	_, out, stderr, ended := r.piped("-p", "first words", "--allowedTools", "Bash", "--output-format", "stream-json", "--include-partial-messages")
+	cmd, out, stderr, ended := r.piped("-p", "first words", "--allowedTools", "Bash", "--output-format", "stream-json", "--include-partial-messages")
+	r.blocked(cmd.Process.Pid)
 	in := bufio.NewReaderSize(out, 16)
 	var streamed strings.Builder
 	last, lines := "", 0
@@ -138,10 +139,9 @@ func TestSlowReader(t *testing.T) {
 		streamed.WriteString(v.Event.Delta.Text)
 		last = line
 		lines++
-		time.Sleep(50 * time.Millisecond)
 	}
 	<-ended
-	if streamed.String() != text || !strings.Contains(last, `"type":"result"`) || lines < 40 {
+	if streamed.String() != text || !strings.Contains(last, `"type":"result"`) || lines < 2000 {
 		t.Errorf("%d lines; streamed %q; last line %s\n%s", lines, streamed.String(), last, stderr)
 	}
 }

@@ -129,7 +129,7 @@ func TestLetterAtTheEdgeB028(t *testing.T) {
 func TestLinkedFoldersB031(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("needs links")
+		t.Skip("SKIPPED: links need rights on Windows")
 	}
 	r := newRig(t, hello())
 	r.file("items/foo/deep/x.md", "hidden treasure\n")

@@ -33,7 +33,7 @@ type initCost struct {
 
 func TestStartBudget(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the binary")
+		t.Skip("SKIPPED: builds the binary, which takes long")
 	}
 	binary := filepath.Join(t.TempDir(), "lathe")
 	if runtime.GOOS == "windows" {

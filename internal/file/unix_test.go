@@ -39,7 +39,7 @@ func TestSpecialFiles(t *testing.T) {
 // A directory without write permission takes no temporary file, but its files can be written.
 func TestDirectoryReadOnly(t *testing.T) {
 	if os.Getuid() == 0 {
-		t.Skip("root may write everywhere; TestInPlace covers the writing")
+		t.Skip("SKIPPED: root may write everywhere; TestInPlace covers the writing")
 	}
 	dir := tempDir(t)
 	path := filepath.Join(dir, "f")

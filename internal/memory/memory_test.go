@@ -101,7 +101,7 @@ func TestImportsOutsideTheProjectAreLeftOut(t *testing.T) {
 		"repo/CLAUDE.md":         "x @../secret.md @~/notes.md @link.md",
 	})
 	if err := os.Symlink(filepath.Join(root, "secret.md"), filepath.Join(root, "repo/link.md")); err != nil {
-		t.Skip(err)
+		t.Skipf("SKIPPED: %v", err)
 	}
 	l := loader(root, "repo")
 	all := strings.Join(texts(root, l.AtStart()), "\n")
@@ -119,7 +119,7 @@ func TestImportsOutsideTheProjectAreLeftOut(t *testing.T) {
 func TestCopiesAndLinksComeOnce(t *testing.T) {
 	root := tree(t, map[string]string{"repo/AGENTS.md": "same", "repo/sub/CLAUDE.md": "same", "repo/sub/x": ""})
 	if err := os.Symlink("AGENTS.md", filepath.Join(root, "repo/CLAUDE.md")); err != nil {
-		t.Skip(err)
+		t.Skipf("SKIPPED: %v", err)
 	}
 	if got := loader(root, "repo/sub").AtStart(); len(got) != 1 {
 		t.Errorf("got %v", texts(root, got))
@@ -145,7 +145,7 @@ func TestLinksOutOfTheProject(t *testing.T) {
 	root := tree(t, map[string]string{"secret": "my secret", "repo/shared.md": "shared", "repo/sub/x": "", "repo/sub/.claude/rules/own.md": "own rule"})
 	for link, target := range map[string]string{"repo/sub/CLAUDE.md": "secret", "repo/sub/AGENTS.md": "repo/shared.md", "repo/sub/.claude/rules/out.md": "secret"} {
 		if err := os.Symlink(filepath.Join(root, target), filepath.Join(root, link)); err != nil {
-			t.Skip(err)
+			t.Skipf("SKIPPED: %v", err)
 		}
 	}
 	for _, trusted := range []bool{false, true} {

@@ -75,7 +75,7 @@ func TestLinkedRules(t *testing.T) {
 	})
 	link := func(from, to string) {
 		if err := os.Symlink(filepath.Join(root, from), filepath.Join(root, to)); err != nil {
-			t.Skip(err)
+			t.Skipf("SKIPPED: %v", err)
 		}
 	}
 	link("shared", "repo/.claude/rules/shared")

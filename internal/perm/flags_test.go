@@ -20,11 +20,11 @@ import (
 // a sample.
 func TestAllowedFlagsChangeNothing(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("runs some thousand programs, on Linux only")
+		t.Skip("SKIPPED: runs some thousand programs, on Linux only")
 	}
 	shell, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("NOT TESTED: there is no bash here")
+		t.Skip("SKIPPED: there is no bash here")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

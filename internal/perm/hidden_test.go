@@ -17,7 +17,7 @@ import (
 // otherwise than the parser. LATHE_FULL=1 tries a hundred times as many.
 func TestAllowedCommandsLeaveNothing(t *testing.T) {
 	if testing.Short() || runtime.GOOS != "linux" {
-		t.Skip("runs commands in real shells, on Linux only")
+		t.Skip("SKIPPED: runs commands in real shells, on Linux only")
 	}
 	var shells []string
 	for _, name := range []string{"bash", "zsh"} {

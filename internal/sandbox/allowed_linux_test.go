@@ -54,11 +54,11 @@ func TestGoBuild(t *testing.T) {
 	needBubblewrap(t)
 	cache, err := exec.Command("go", "env", "GOCACHE").Output() // with an empty one, the standard library is built first
 	if err != nil {
-		t.Skip("no go command")
+		t.Skip("SKIPPED: there is no go command")
 	}
 	dir := strings.TrimSpace(string(cache))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Skip(err)
+		t.Skipf("SKIPPED: %v", err)
 	}
 	r := newRig(t, func(r *rig) { r.settings.AllowWrite = []string{dir} })
 	r.put("go.mod", "module x\n\ngo 1.21\n")

@@ -257,6 +257,29 @@ func TestWorth(t *testing.T) {
 			t.Errorf("%s: %v, %s: %s", tt.name, got, p, why)
 		}
 	}
+	for _, tt := range []struct {
+		step        string
+		size, limit int
+		want        bool
+	}{
+		{"microcompact", 10_000, 987_000, true},
+		{"snip", 199_999, 987_000, false},
+		{"snip", 200_000, 987_000, true},
+		{"collapse", 199_999, 987_000, false},
+		{"collapse", 200_000, 987_000, true},
+		{"snip", 93_499, 187_000, false},
+		{"snip", 93_500, 187_000, true},
+	} {
+		p := Price{Saved: 20_000, Cold: true}
+		if got, why := p.worth(tt.step, tt.size, tt.limit); got != tt.want {
+			t.Errorf("%s at %d of %d tokens: %v: %s", tt.step, tt.size, tt.limit, got, why)
+		}
+	}
+	for saved, want := range map[int]bool{14_999: false, 15_000: true} { // a twentieth of the context
+		if got, why := (Price{Saved: saved, Cold: true}).worth("collapse", 300_000, 987_000); got != want {
+			t.Errorf("collapse that saves %d: %v: %s", saved, got, why)
+		}
+	}
 	if m := newMarket(sight{view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
 		t.Error("without a cache nothing is warm")
 	}

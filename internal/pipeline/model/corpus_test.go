@@ -137,7 +137,7 @@ func corpus(t testing.TB) map[string]string {
 		}
 	}
 	if len(files) == 0 {
-		t.Skipf("NO RECORDED STREAMS in %s: set LATHE_SHARED", dir)
+		t.Skipf("SKIPPED: no recorded streams in %s: set LATHE_SHARED", dir)
 	}
 	return files
 }
@@ -172,7 +172,7 @@ func TestRecordedStreams(t *testing.T) {
 func TestRecordedStreamEverySplit(t *testing.T) {
 	file, ok := corpus(t)["derived/interleaved-tool-blocks"]
 	if !ok {
-		t.Skip("the stream is not there")
+		t.Skip("SKIPPED: the recorded stream is not there; set LATHE_SHARED")
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {

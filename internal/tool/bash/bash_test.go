@@ -234,7 +234,7 @@ func TestLongOutput(t *testing.T) {
 
 func TestHugeOutput(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes 200 MB")
+		t.Skip("SKIPPED: writes 200 MB")
 	}
 	r := newRig(t)
 	g := r.bash("yes 'a line of thirty-two characters' | head -c 200000000; echo end")

@@ -23,6 +23,7 @@ type rig struct {
 	deps    Deps
 	tools   *tool.Registry
 	reports []string
+	report  func() // called after each report, where it is set
 }
 
 func newRig(t testing.TB, change ...func(*rig)) *rig {
@@ -88,7 +89,12 @@ func (r *rig) call(ctx context.Context, name string, in map[string]any) got {
 	if err != nil {
 		return got{text: err.Error(), failed: true}
 	}
-	res, err := plan.Run(ctx, func(s string) { r.reports = append(r.reports, s) })
+	res, err := plan.Run(ctx, func(s string) {
+		r.reports = append(r.reports, s)
+		if r.report != nil {
+			r.report()
+		}
+	})
 	if err != nil {
 		return got{text: err.Error(), failed: true}
 	}

@@ -147,13 +147,9 @@ func TestLeftRunning(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	r := newRig(t)
-	fifo := filepath.Join(r.dir, "go")
-	go func() { // opened for writing only when progress was seen to be possible
-		eventually(t, "the fifo", func() bool { _, err := os.Stat(fifo); return err == nil })
-		time.Sleep(3 * progressEvery) // not needed to be right, only to have something to report
-		_ = os.WriteFile(fifo, nil, 0o600)
-	}()
-	r.bash("echo one; mkfifo go; cat go; echo two")
+	var once sync.Once
+	r.report = func() { once.Do(func() { r.write("go", "") }) } // the command ends only after a report
+	r.bash("mkfifo go; echo one; cat go; echo two")
 	if got := strings.Join(r.reports, ""); !strings.HasPrefix("one\ntwo\n", got) || got == "" {
 		t.Errorf("progress %q", r.reports)
 	}

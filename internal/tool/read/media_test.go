@@ -150,7 +150,7 @@ func TestPDF(t *testing.T) {
 // Stand-ins for the two programs check how they are called and what becomes of their output.
 func TestPDFPages(t *testing.T) {
 	if _, err := os.Stat("/bin/sh"); err != nil {
-		t.Skip("no /bin/sh")
+		t.Skip("SKIPPED: there is no /bin/sh")
 	}
 	b := newBench(t)
 	path := b.write("a.pdf", []byte("%PDF-1.4\n"))

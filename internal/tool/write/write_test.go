@@ -130,7 +130,7 @@ func TestThroughLink(t *testing.T) {
 	path := b.put("real", "old", true)
 	link := filepath.Join(b.dir, "link")
 	if err := os.Symlink("real", link); err != nil {
-		t.Skip(err)
+		t.Skipf("SKIPPED: %v", err)
 	}
 	if err := os.Symlink("sub/made", filepath.Join(b.dir, "dangling")); err != nil {
 		t.Fatal(err)
