@@ -52,6 +52,7 @@ func (s *Session) Connect(ctx context.Context) *Conn {
 		s: s, ctx: ctx, stop: stop, subs: map[*subscriber]struct{}{},
 		arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{}),
 	}
+	s.calls.connect(ctx, c.ask)
 	go c.loop()
 	return c
 }
@@ -88,6 +89,8 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 		c.s.SetModel(o.Model)
 	case event.Query:
 		c.queries.Go(func() { c.publish(item{env: c.s.envelope("", c.reply(o))}) })
+	case event.Return:
+		c.s.calls.answer(o)
 	case event.Close:
 		c.closed = true
 		c.wake()
@@ -171,6 +174,23 @@ func (c *Conn) next() (p event.Prompt, ctx context.Context, cancel context.Cance
 	return p, ctx, cancel
 }
 
+// ask hands a question for the host to whoever is subscribed, once the first one has come. It reports whether
+// anybody was.
+func (c *Conn) ask(e event.Event) bool {
+	select {
+	case <-c.arrived:
+	case <-c.ctx.Done():
+		return false
+	}
+	c.mu.Lock()
+	somebody := len(c.subs) > 0
+	c.mu.Unlock()
+	if somebody {
+		c.publish(item{env: c.s.envelope("", e)})
+	}
+	return somebody
+}
+
 // publish hands an item to every subscriber and waits for each.
 func (c *Conn) publish(it item) {
 	c.mu.Lock()
@@ -242,6 +262,7 @@ func (c *Conn) leave(s *subscriber) {
 	last := len(c.subs) == 0
 	c.mu.Unlock()
 	if last {
+		c.s.calls.abandon()
 		c.s.Interrupt(turn.ErrInterrupted)
 	}
 }

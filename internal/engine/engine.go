@@ -37,6 +37,9 @@ type Config struct {
 	// Query answers a Query op. It may be called at any time, from several goroutines.
 	Query func(ctx context.Context, kind string, payload json.RawMessage) (any, error)
 
+	// CanCall says which kinds of Call a host answers; nil: none.
+	CanCall func(kind string) bool
+
 	CanAsk bool // somebody is there to answer questions
 	// Asking is told of each question that waits for a person. Nil: nobody is.
 	Asking func(event.Ask)
@@ -60,6 +63,7 @@ type Session struct {
 	queue    []event.Prompt
 	cancel   context.CancelCauseFunc // of the running turn; nil when none runs
 	asks     map[string]chan event.Answer
+	calls    calls
 	check    func(s turn.Stage, before, after *turn.Turn)
 	seq      uint64
 	last     string // id of the newest message

@@ -155,6 +155,19 @@ type Ask struct {
 	Decision perm.Decision
 }
 
+// Call asks the host for something that only it can do: run a hook of its own, pass a message to an MCP server in its
+// process, show a dialog, read a file as its editor has it. The host answers with a Return of the same id. A front
+// end gets only kinds that the session's options name (engine.Config.CanCall).
+type Call struct {
+	ID      string
+	Kind    string // hook_callback, mcp_message, elicitation, request_user_dialog, fs/read_text_file, …
+	Payload json.RawMessage
+	CallID  string // the tool use that it belongs to, where there is one
+}
+
+// CallCancelled withdraws a Call: its answer is not waited for any more.
+type CallCancelled struct{ ID string }
+
 // State
 
 // ModeChanged and ModelChanged report a new setting.
@@ -169,25 +182,27 @@ type Todos struct{ Items json.RawMessage }
 // TurnDone is the turn's result.
 type TurnDone struct{ Result Result }
 
-func (Ready) event()        {}
-func (Notice) event()       {}
-func (Reply) event()        {}
-func (State) event()        {}
-func (TurnStarted) event()  {}
-func (StageDone) event()    {}
-func (Message) event()      {}
-func (Requesting) event()   {}
-func (Stream) event()       {}
-func (Discarded) event()    {}
-func (Retry) event()        {}
-func (ToolStarted) event()  {}
-func (ToolProgress) event() {}
-func (ToolDone) event()     {}
-func (Denied) event()       {}
-func (HookStarted) event()  {}
-func (HookDone) event()     {}
-func (Ask) event()          {}
-func (ModeChanged) event()  {}
-func (ModelChanged) event() {}
-func (Todos) event()        {}
-func (TurnDone) event()     {}
+func (Ready) event()         {}
+func (Notice) event()        {}
+func (Reply) event()         {}
+func (State) event()         {}
+func (TurnStarted) event()   {}
+func (StageDone) event()     {}
+func (Message) event()       {}
+func (Requesting) event()    {}
+func (Stream) event()        {}
+func (Discarded) event()     {}
+func (Retry) event()         {}
+func (ToolStarted) event()   {}
+func (ToolProgress) event()  {}
+func (ToolDone) event()      {}
+func (Denied) event()        {}
+func (HookStarted) event()   {}
+func (HookDone) event()      {}
+func (Ask) event()           {}
+func (Call) event()          {}
+func (CallCancelled) event() {}
+func (ModeChanged) event()   {}
+func (ModelChanged) event()  {}
+func (Todos) event()         {}
+func (TurnDone) event()      {}

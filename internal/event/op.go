@@ -64,6 +64,13 @@ type Query struct {
 	Payload json.RawMessage
 }
 
+// Return answers a Call. Err is empty on success.
+type Return struct {
+	ID    string
+	Value json.RawMessage
+	Err   string
+}
+
 // Close ends the session after the running turn.
 type Close struct{}
 
@@ -73,4 +80,5 @@ func (Answer) op()    {}
 func (SetMode) op()   {}
 func (SetModel) op()  {}
 func (Query) op()     {}
+func (Return) op()    {}
 func (Close) op()     {}
