@@ -1,0 +1,154 @@
+package width
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestOf(t *testing.T) {
+	for s, want := range map[string]int{
+		"": 0, "abc": 3, "文字": 4, "ｱ": 1, "ｆｕ": 4, "é": 1, "e\u0301": 1, "👍": 2, "👍🏽": 2,
+		"👩‍👩‍👧": 2, "🇩🇪": 2, "❤️": 2, "1️⃣": 2, "\x1b[1;31mred\x1b[m": 3, Link("https://a.b", "link"): 4, "한글": 4,
+	} {
+		if got := Of(s); got != want {
+			t.Errorf("%q is %d cells, want %d", s, got, want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		s     string
+		cells int
+		want  string
+	}{
+		{"short", 10, "short"},
+		{"exactly", 7, "exactly"},
+		{"too long", 5, "too …"},
+		{"文字列です", 5, "文字…"},
+		{"文字列です", 6, "文字…"},
+		{"👩‍👩‍👧👩‍👩‍👧", 3, "👩‍👩‍👧…"},
+		{"x", 0, ""},
+		{"xy", 1, "…"},
+		{"\x1b[31mred text\x1b[m", 4, "\x1b[31mred…\x1b[m"},
+	} {
+		if got := Cut(c.s, c.cells, "…"); got != c.want {
+			t.Errorf("Cut(%q, %d) = %q, want %q", c.s, c.cells, got, c.want)
+		}
+	}
+	if got := CutLeft("/a/very/long/path", 8, "…"); got != "…ng/path" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestInert(t *testing.T) {
+	for s, want := range map[string]string{"a\tb": "a   b", "文\tb": "文  b", "\x1b[31m": "␛[31m", "a\nb": "a␊b", "\u202e": "<U+202E>"} {
+		if got := Inert(s); got != want {
+			t.Errorf("%q gives %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	for _, c := range []struct {
+		l    Line
+		cols int
+		want []string
+	}{
+		{Line{Text: "one two three"}, 8, []string{"one two", "three"}},
+		{Line{Text: "one two three"}, 7, []string{"one two", "three"}},
+		{Line{Text: "• one two three", Hang: "  "}, 9, []string{"• one two", "  three"}},
+		{Line{Text: "incomprehensibilities here"}, 8, []string{"incompre", "hensibil", "ities", "here"}},
+		{Line{Text: "中文字符没有空格。好"}, 8, []string{"中文字符", "没有空", "格。好"}},
+		{Line{Text: "「中文」文"}, 4, []string{"「中", "文」", "文"}},
+		{Line{Text: "a \x1b[31mred and blue\x1b[m b"}, 7, []string{"a \x1b[31mred\x1b[m", "\x1b[31mand\x1b[m", "\x1b[31mblue\x1b[m b"}},
+		{Line{Text: "well-known words"}, 6, []string{"well-", "known", "words"}},
+		{Line{Text: "--flag-name -x 5-10"}, 8, []string{"--flag-", "name -x", "5-10"}},
+		{Line{Text: ""}, 5, []string{""}},
+		{Line{Text: "| a | b |", Fixed: true}, 5, []string{"| a …"}},
+	} {
+		if diff := cmp.Diff(c.want, c.l.Rows(c.cols)); diff != "" {
+			t.Errorf("%q at %d:\n%s", c.l.Text, c.cols, diff)
+		}
+	}
+}
+
+// pieces make texts with everything that is awkward.
+var pieces = rapid.SampledFrom([]string{
+	"a", "word", " ", "  ", "-", "文", "字。", "「", "e\u0301", "👩‍👩‍👧", "🇩🇪", "❤️", "\x1b[31m", "\x1b[m", "\u200d", "\u0301", Link("https://x", "y"),
+})
+
+func genText(t *rapid.T) string {
+	return strings.Join(rapid.SliceOfN(pieces, 0, 40).Draw(t, "pieces"), "")
+}
+
+func TestBreaksLoseNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, first, rest := genText(t), rapid.IntRange(1, 20).Draw(t, "first"), rapid.IntRange(1, 20).Draw(t, "rest")
+		at, limit := 0, first
+		for _, g := range Breaks(s, first, rest) {
+			if g.Start != at || g.End < g.Start {
+				t.Fatalf("segment %+v after %d of %q", g, at, s)
+			}
+			text := s[g.Start:g.End]
+			if Of(text) != g.Cells {
+				t.Fatalf("%q is %d cells, not %d: a cluster was split", text, Of(text), g.Cells)
+			}
+			if seen, _ := trimRight(text); Of(seen) > max(limit, 2) {
+				t.Fatalf("%q has more than %d cells", seen, limit)
+			}
+			at, limit = g.End, rest
+		}
+		if at != len(s) {
+			t.Fatalf("%q ends at %d", s, at)
+		}
+	})
+}
+
+func TestRowsKeepTheText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, cols := genText(t), rapid.IntRange(2, 20).Draw(t, "cols")
+		var got strings.Builder
+		for _, row := range (Line{Text: s}).Rows(cols) {
+			if Of(row) > cols {
+				t.Fatalf("%q is wider than %d", row, cols)
+			}
+			got.WriteString(Strip(row))
+		}
+		plain := strings.NewReplacer(" ", "", "\u200d", "", "\u0301", "").Replace
+		if plain(got.String()) != plain(Strip(s)) {
+			t.Fatalf("%q became %q", Strip(s), got.String())
+		}
+	})
+}
+
+func FuzzNext(f *testing.F) {
+	f.Add("\x1b]8;;x\x1b\\é👩‍👩‍👧\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		for rest := s; rest != ""; {
+			n, w := Next(rest)
+			if n <= 0 || w < 0 || w > 2 {
+				t.Fatalf("Next(%q) = %d, %d", rest, n, w)
+			}
+			if rest = rest[n:]; rest != "" && utf8.ValidString(s) && !utf8.RuneStart(rest[0]) {
+				t.Fatalf("%q was split inside a rune", s)
+			}
+		}
+		_, _ = (Line{Text: s}).Rows(7), Cut(s, 5, "…")
+		if Of(Cut(s, 5, "…")) > 5 {
+			t.Fatalf("Cut(%q) = %q", s, Cut(s, 5, "…"))
+		}
+	})
+}
+
+func BenchmarkRows(b *testing.B) {
+	l := Line{Text: strings.Repeat("some words of a \x1b[1mlong\x1b[m paragraph with 文字, ", 200)}
+	b.SetBytes(int64(len(l.Text)))
+	for b.Loop() {
+		l.Rows(80)
+	}
+}
