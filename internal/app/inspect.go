@@ -106,6 +106,18 @@ func loadSession(meta session.Meta) (*inspect.Session, *trace.Trace, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
+	if t != nil {
+		blocks, err := jsonl.Contents(meta.Path)
+		if err != nil {
+			return nil, nil, errors.Join(err, t.Close())
+		}
+		t.Content = func(id string) json.RawMessage {
+			if b := blocks(id); b != nil {
+				return msg.AppendBlocks(nil, b)
+			}
+			return nil
+		}
+	}
 	prices := price.Default()
 	in := inspect.Input{
 		ID: meta.ID, Path: meta.Path, Dir: meta.Dir, Title: first(meta.Title, meta.Prompt), Messages: messages, Trace: t,

@@ -143,3 +143,15 @@ func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
 }
+
+// Size is how many bytes of text and data blocks hold, without their JSON.
+func Size(blocks []Block) int {
+	n := 0
+	for _, b := range blocks {
+		n += len(b.Text) + len(b.Signature) + len(b.Data) + len(b.Input) + len(b.Raw) + Size(b.Content)
+		if b.Source != nil {
+			n += len(b.Source.Data)
+		}
+	}
+	return n
+}

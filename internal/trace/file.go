@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // The files of a trace. Both are only appended to, so that two processes may write to one session.
@@ -37,6 +38,8 @@ type File struct {
 	waiting [2][]byte // contents and records that are not in the files yet
 	known   map[string]bool
 	last    map[string][]Ref
+	fields  map[string]any // as last written
+	flushed time.Time
 	size    int64
 	failed  int
 	full    bool
@@ -49,7 +52,7 @@ func Open(dir string) (*File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f := &File{run: rand.Text()[:8], known: map[string]bool{}, last: map[string][]Ref{}}
+	f := &File{run: rand.Text()[:8], known: map[string]bool{}, last: map[string][]Ref{}, fields: map[string]any{}}
 	var err error
 	if f.blobs, err = appendTo(filepath.Join(dir, blobsFile), &f.size); err != nil {
 		return nil, err
@@ -145,12 +148,15 @@ func (f *File) Record(r Record) {
 		return
 	}
 	f.waiting[1] = append(f.waiting[1], line...)
-	if r.Call != nil || r.Err != "" || len(f.waiting[0]) > 1<<20 {
+	if r.Err != "" || len(f.waiting[0]) > 1<<20 || r.Call != nil && time.Since(f.flushed) > often {
 		f.flush()
 	}
 }
 
-// Flush writes what waits. The record of a call does so too: what led to it can be read when it has ended.
+// often is how long the record of a call may wait until it can be read.
+const often = 100 * time.Millisecond
+
+// Flush writes what waits. The record of a call does so too, now and then: whoever looks on sees the calls come.
 func (f *File) Flush() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,6 +165,7 @@ func (f *File) Flush() {
 
 // flush writes contents before the records that name them.
 func (f *File) flush() {
+	f.flushed = time.Now()
 	for i, to := range []*os.File{f.blobs, f.records} {
 		if len(f.waiting[i]) == 0 {
 			continue
@@ -205,13 +212,24 @@ func (f *File) delta(v View) *deltas {
 	if len(v.Fields) == 0 && len(v.Items) == 0 {
 		return nil
 	}
-	d := &deltas{Fields: v.Fields, Items: make(map[string]delta, len(v.Items))}
+	d := &deltas{Fields: f.changed(v.Fields), Items: make(map[string]delta, len(v.Items))}
 	for name, now := range v.Items {
 		keep := shared(f.last[name], now)
 		d.Items[name] = delta{Keep: keep, Add: now[keep:]}
 		f.last[name] = now
 	}
 	return d
+}
+
+// changed leaves the fields that are not as they were last written.
+func (f *File) changed(fields map[string]any) map[string]any {
+	out := make(map[string]any, len(fields))
+	for name, v := range fields {
+		if last, ok := f.fields[name]; !ok || last != v {
+			out[name], f.fields[name] = v, v
+		}
+	}
+	return out
 }
 
 // shared counts the equal items at the start of both lists. Lists that grow in place are equal as far as they go.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -18,6 +19,8 @@ import (
 type Trace struct {
 	Records []Record // in the order in which they were written
 	Skipped int      // lines that could not be read
+	// Content is the content of a message of the transcript, as JSON; nil where there is none. Nil: nothing is known of it.
+	Content func(id string) json.RawMessage
 
 	mu    sync.Mutex
 	file  *os.File
@@ -55,6 +58,12 @@ func Read(dir string) (*Trace, error) {
 
 // Blob returns a content, nil when it was not stored or cannot be read.
 func (t *Trace) Blob(hash string) json.RawMessage {
+	if id, ok := strings.CutPrefix(hash, stored); ok {
+		if t.Content == nil {
+			return nil
+		}
+		return t.Content(id)
+	}
 	t.mu.Lock()
 	p, ok := t.blobs[hash]
 	t.mu.Unlock()

@@ -7,7 +7,9 @@ import (
 	"lathe/internal/msg"
 )
 
-// Ref names a piece of content (a message, block, tool definition or system block) by its hash.
+// Ref names a piece of content (a message, block, tool definition or system block) by its hash. A message of the
+// conversation is named by its id instead (Stored): its content is in the transcript, and to encode, search, hash and
+// write it once more would be most of what a trace costs.
 type Ref struct {
 	ID     string `json:"id,omitempty"`
 	Kind   string `json:"kind"`             // a message's kind or role, "result" for tool results, a block's type, "tool"
@@ -17,6 +19,12 @@ type Ref struct {
 	Bytes  int    `json:"bytes"`
 	Tokens int    `json:"tokens,omitempty"` // estimated
 }
+
+// stored begins the name of a content that is in the transcript.
+const stored = "@"
+
+// Stored is the name of the content of a message that the transcript has.
+func Stored(id string) string { return stored + id }
 
 // The lists of a View. Each item of system is a text block, of tools a definition, of the others an array of blocks.
 const (
@@ -30,7 +38,7 @@ const (
 
 // View is what the turn looked like at one moment.
 type View struct {
-	Fields map[string]any   `json:"fields,omitempty"`
+	Fields map[string]any   `json:"fields,omitempty"` // values that == compares
 	Items  map[string][]Ref `json:"items,omitempty"`
 }
 

@@ -43,7 +43,7 @@ func (x *Tracer) extend(l *list, ms []msg.Message) []trace.Ref {
 		l.refs = append([]trace.Ref(nil), l.refs[:keep]...) // others hold what is cut off
 	}
 	for _, m := range ms[keep:] {
-		l.refs = append(l.refs, x.message(m))
+		l.refs = append(l.refs, x.stored(m))
 	}
 	l.messages = ms
 	return l.refs[:len(l.refs):len(l.refs)]
@@ -72,13 +72,26 @@ func (x *Tracer) seen(t *Turn) []trace.Ref {
 	return refs
 }
 
+// stored describes a message of the conversation, which is in the transcript.
+func (x *Tracer) stored(m msg.Message) trace.Ref {
+	if m.ID == "" {
+		return x.message(m)
+	}
+	return x.ref(m, trace.Stored(m.ID), msg.Size(m.Blocks))
+}
+
+// message describes a message that only this view has.
 func (x *Tracer) message(m msg.Message) trace.Ref {
 	x.buf = msg.AppendBlocks(x.buf[:0], m.Blocks)
+	return x.ref(m, x.rec.Blob(x.buf), len(x.buf))
+}
+
+func (x *Tracer) ref(m msg.Message, hash string, size int) trace.Ref {
 	kind := string(m.Kind)
 	if m.Kind == msg.KindUser && m.SourceAssistant != "" {
 		kind = "result"
 	}
-	r := trace.Ref{ID: m.ID, Kind: kind, Source: m.Source, Key: m.Key, Hash: x.rec.Blob(x.buf), Bytes: len(x.buf)}
+	r := trace.Ref{ID: m.ID, Kind: kind, Source: m.Source, Key: m.Key, Hash: hash, Bytes: size}
 	if m.ForModel() && m.APIError == "" {
 		r.Tokens = x.counter.Blocks(m.Blocks)
 	}

@@ -48,6 +48,7 @@ func (r *Runner) Run(ctx context.Context, t *Turn) error {
 	t.interrupted, t.unread = ctx.Done(), r.unwatched()
 	t.tracer = r.Trace
 	if r.Trace != nil {
+		r.Trace.begin()
 		defer r.Trace.end()
 	}
 	err := r.phase(ctx, t, Once)
@@ -114,10 +115,11 @@ func (r *Runner) stage(ctx context.Context, t *Turn, s Stage) error {
 	}
 	t.notes = nil
 	before := *t
-	rec := trace.Record{Session: t.Session, Turn: t.ID, Stage: s.Name, Step: t.Step, Start: r.Now()}
+	var traced *Turn
 	if r.Trace != nil {
-		rec.Before = r.Trace.before(t)
+		traced = copyOf(t)
 	}
+	rec := trace.Record{Session: t.Session, Turn: t.ID, Stage: s.Name, Step: t.Step, Start: r.Now()}
 	start := time.Now()
 	err := s.Run(ctx, t)
 	rec.Dur = time.Since(start)
@@ -128,11 +130,10 @@ func (r *Runner) stage(ctx context.Context, t *Turn, s Stage) error {
 		r.Check(s, &before, t)
 	}
 	if r.Trace != nil {
-		rec.After = r.Trace.after(t, s.Writes)
 		for _, n := range t.notes {
 			rec.Notes = append(rec.Notes, trace.Note{Text: n})
 		}
-		r.Trace.rec.Record(rec)
+		r.Trace.stage(rec, traced, copyOf(t), s.Writes)
 	}
 	if r.Tell {
 		done := event.StageDone{Stage: s.Name, Step: t.Step, Dur: rec.Dur, Notes: t.notes, Err: rec.Err}

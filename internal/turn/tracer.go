@@ -2,7 +2,7 @@ package turn
 
 import (
 	"encoding/hex"
-	"sync"
+	"slices"
 	"time"
 
 	"lathe/internal/msg"
@@ -15,10 +15,15 @@ import (
 
 // Tracer describes the turns of one session for its trace: small fields by value, content by hash. It keeps what it
 // found out of content that it has seen, so that a pass costs what it adds and not what the session has grown to.
+//
+// While a turn runs, a goroutine of the tracer does the describing, from copies of the turn's fields (what they point
+// to is never changed in place): the turn goes on meanwhile, and most of the work falls into the wait for the model.
 type Tracer struct {
-	rec trace.Recorder
+	rec  trace.Recorder
+	jobs chan func()   // of the running turn; nil between turns
+	done chan struct{} // closed when all jobs of the turn are done
 
-	mu       sync.Mutex
+	// What follows is the goroutine's while a turn runs.
 	counter  token.Counter
 	messages list
 	view     list
@@ -40,17 +45,60 @@ func NewTracer(rec trace.Recorder) *Tracer {
 // Blob stores content of a sub-record, which is JSON, and returns its hash.
 func (x *Tracer) Blob(b []byte) string { return x.rec.Blob(b) }
 
+// waiting is how many descriptions may wait before the turn waits for them.
+const waiting = 256
+
+// begin starts what describes the turn while it runs; end waits until all of it is on disk.
+func (x *Tracer) begin() {
+	x.jobs, x.done = make(chan func(), waiting), make(chan struct{})
+	go func() {
+		defer close(x.done)
+		for job := range x.jobs {
+			job()
+		}
+	}()
+}
+
+func (x *Tracer) end() {
+	close(x.jobs)
+	<-x.done
+	x.jobs = nil
+	if f, ok := x.rec.(interface{ Flush() }); ok {
+		f.Flush()
+	}
+}
+
+// do runs a description in its turn, or now where no turn runs.
+func (x *Tracer) do(job func()) {
+	if x.jobs == nil {
+		job()
+		return
+	}
+	x.jobs <- job
+}
+
 // Sub writes a sub-record of the stage that is named as its parent.
 func (x *Tracer) Sub(t *Turn, r trace.Record) {
 	r.Session, r.Turn, r.Step = t.Session, t.ID, t.Step
-	x.rec.Record(r)
+	x.do(func() { x.rec.Record(r) })
 }
 
 // Call writes the sub-record of one attempt to get an answer. c has what the stage knows of it; the request itself
 // is described here, its body too where the provider did not say what it sent.
 func (x *Tracer) Call(t *Turn, req *provider.Request, start time.Time, dur time.Duration, c trace.Call) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	r := trace.Record{
+		Session: t.Session, Turn: t.ID, Step: t.Step, Stage: "call", Parent: "model", Start: start, Dur: dur, Call: &c,
+	}
+	sent := *req
+	sent.Breakpoints = slices.Clone(req.Breakpoints)
+	x.do(func() {
+		x.describeCall(&sent, &c)
+		r.After = trace.View{Items: map[string][]trace.Ref{trace.Sent: x.requestRefs(&x.sent, sent.Messages)}}
+		x.rec.Record(r)
+	})
+}
+
+func (x *Tracer) describeCall(req *provider.Request, c *trace.Call) {
 	c.Model = req.Model
 	if c.Body == "" {
 		x.body.Encode(req)
@@ -65,41 +113,44 @@ func (x *Tracer) Call(t *Turn, req *provider.Request, start time.Time, dur time.
 		at := map[provider.Place]string{provider.AtTool: "tools", provider.AtSystem: "system", provider.AtMessage: "messages"}[b.At]
 		c.Marks = append(c.Marks, trace.Mark{At: at, Index: b.Index, Block: b.Block, Hour: b.OneHour})
 	}
-	x.Sub(t, trace.Record{
-		Stage: "call", Parent: "model", Start: start, Dur: dur, Call: &c,
-		After: trace.View{Items: map[string][]trace.Ref{trace.Sent: x.requestRefs(&x.sent, req.Messages)}},
+}
+
+// stage writes the record of a stage. before and after are copies of the turn; what was before is described for the
+// first stage of a turn only: later ones begin where the one before them ended.
+func (x *Tracer) stage(r trace.Record, before, after *Turn, writes []string) {
+	x.do(func() {
+		r.Before = x.before(before)
+		r.After = x.snapshot(after, writes)
+		x.rec.Record(r)
 	})
 }
 
-// end puts what was recorded of a turn on disk.
-func (x *Tracer) end() {
-	if f, ok := x.rec.(interface{ Flush() }); ok {
-		f.Flush()
+// copyOf is the turn as it is now, with the parts that a later stage may change in place.
+func copyOf(t *Turn) *Turn {
+	c := *t
+	if t.Request != nil {
+		req := *t.Request
+		c.Request = &req
 	}
+	if t.Reply != nil {
+		reply := *t.Reply
+		c.Reply = &reply
+	}
+	return &c
 }
 
-// before describes the turn at the start of a stage: whole for the first of a turn; later ones begin where the one
-// before them ended.
 func (x *Tracer) before(t *Turn) trace.View {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if x.turn == t.ID {
 		return trace.View{}
 	}
 	x.turn = t.ID
-	v := trace.View{Fields: fields(t), Items: map[string][]trace.Ref{}}
-	for _, f := range []string{"Messages", "View", "System", "Tools", "Request"} {
-		x.describe(t, f, v.Items)
-	}
-	return v
+	return x.snapshot(t, []string{"Messages", "View", "System", "Tools", "Request"})
 }
 
-// after describes what a stage may have changed.
-func (x *Tracer) after(t *Turn, writes []string) trace.View {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+// snapshot describes fields of a turn.
+func (x *Tracer) snapshot(t *Turn, names []string) trace.View {
 	v := trace.View{Fields: fields(t), Items: map[string][]trace.Ref{}}
-	for _, f := range writes {
+	for _, f := range names {
 		x.describe(t, f, v.Items)
 	}
 	return v

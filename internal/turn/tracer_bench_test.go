@@ -28,7 +28,7 @@ func passes(t *Turn, work func()) []Stage {
 		row("model", func(t *Turn) {
 			work()
 			if x := t.Tracer(); x != nil {
-				x.Call(t, t.Request, time.Now(), time.Second, trace.Call{Attempt: 1, Usage: &msg.Usage{}})
+				x.Call(t, t.Request, time.Now(), time.Second, trace.Call{Attempt: 1, Body: "sum", Usage: &msg.Usage{}})
 			}
 			add(t, msg.KindAssistant, "I look at the next file.")
 		}, "Messages", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),

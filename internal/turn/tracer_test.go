@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestBodyFromTheTrace(t *testing.T) {
 		turn.Step = step + 1
 		f.Record(trace.Record{
 			Turn: turn.ID, Stage: "normalize", Before: x.before(turn),
-			After: x.after(turn, []string{"System", "Tools", "Messages", "View", "Request"}),
+			After: x.snapshot(turn, []string{"System", "Tools", "Messages", "View", "Request"}),
 		})
 		req := turn.Request
 		if step == 2 { // a retry without the last answer
@@ -80,7 +81,10 @@ func TestBodyFromTheTrace(t *testing.T) {
 		}
 		x.Call(turn, req, time.Now(), time.Second, trace.Call{Attempt: 1, Usage: &msg.Usage{Input: 3}})
 		want = append(want, string(wire.AppendRequest(nil, req)))
-		turn.Messages = append(turn.Messages, session(2, 50).Messages...)
+		for _, m := range session(2, 50).Messages {
+			m.ID = fmt.Sprint(step, m.ID)
+			turn.Messages = append(turn.Messages, m)
+		}
 		turn.View = turn.Messages
 		turn.Request = requestOf(turn)
 	}
@@ -90,6 +94,14 @@ func TestBodyFromTheTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tr.Close()
+	tr.Content = func(id string) json.RawMessage { // the transcript
+		for _, m := range turn.Messages {
+			if m.ID == id {
+				return msg.AppendBlocks(nil, m.Blocks)
+			}
+		}
+		return nil
+	}
 	var got []string
 	for _, r := range tr.Records {
 		if r.Call == nil {
@@ -121,7 +133,7 @@ func TestPassCostsWhatItAdds(t *testing.T) {
 	turn := session(200, 1000)
 	describe := func() {
 		for _, f := range []string{"Messages", "View", "System", "Tools", "Request"} {
-			x.after(turn, []string{f})
+			x.snapshot(turn, []string{f})
 		}
 		x.Call(turn, turn.Request, time.Now(), 0, trace.Call{})
 	}

@@ -17,7 +17,7 @@ func (c *call) record(x *turn.Tracer, o outcome) trace.Record {
 	t := &trace.Tool{
 		ID: c.block.ID, Name: c.block.Name, Summary: c.plan.Summary, Parallel: c.plan.Parallel,
 		Decision: decisionOf(o.decision), IsError: o.result.IsError, Ran: !o.began.IsZero(),
-		Bytes: size(o.result.Blocks),
+		Bytes: msg.Size(o.result.Blocks),
 	}
 	input := c.input
 	if input == nil {
@@ -38,17 +38,6 @@ func (c *call) record(x *turn.Tracer, o outcome) trace.Record {
 		r.Err = c.err.Error()
 	}
 	return r
-}
-
-func size(blocks []msg.Block) int {
-	n := 0
-	for _, b := range blocks {
-		n += len(b.Text) + len(b.Raw)
-		if b.Source != nil {
-			n += len(b.Source.Data)
-		}
-	}
-	return n
 }
 
 func decisionOf(d perm.Decision) trace.Decision {
