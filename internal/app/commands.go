@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"lathe/internal/event"
-	"lathe/internal/msg"
 	"lathe/internal/pipeline/input"
-	"lathe/internal/token"
 	"lathe/internal/turn"
 )
 
@@ -98,46 +96,6 @@ func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error
 	if len(r.book.Load().rules) == 0 {
 		b.WriteString("No rules.\n")
 	}
-	return b.String(), nil
-}
-
-// cmdContext shows what the next request would hold, by source.
-func (r *run) cmdContext(_ context.Context, t *turn.Turn, _ string) (string, error) {
-	info := r.prices.Info(r.session.Model())
-	c := token.Counter{New: info.NewTokenizer}
-	type row struct {
-		name   string
-		tokens int
-	}
-	rows := []row{{"system prompt", c.Blocks(t.System)}, {"tools", c.Tools(r.tools.registry.Defs())}}
-	bySource := map[string]int{}
-	for _, m := range t.Messages {
-		n := c.Messages([]msg.Message{m})
-		switch {
-		case !m.ForModel():
-		case m.Kind == msg.KindAttachment:
-			bySource["context: "+m.Source] += n
-		case m.SourceAssistant != "":
-			bySource["tool results"] += n
-		default:
-			bySource[string(m.Kind)+" messages"] += n
-		}
-	}
-	names := make([]string, 0, len(bySource))
-	for name := range bySource {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		rows = append(rows, row{name, bySource[name]})
-	}
-	var b strings.Builder
-	sum := 0
-	for _, row := range rows {
-		sum += row.tokens
-		fmt.Fprintf(&b, "%-28s %8d\n", row.name, row.tokens)
-	}
-	fmt.Fprintf(&b, "%-28s %8d of %d (%.1f %%), estimated\n", "together", sum, info.Window, 100*float64(sum)/float64(max(1, info.Window)))
 	return b.String(), nil
 }
 

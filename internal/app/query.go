@@ -7,16 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 
 	"lathe/internal/event"
-	"lathe/internal/msg"
 	"lathe/internal/perm"
-	"lathe/internal/token"
 )
 
 // query answers what a host asks of the session; see docs/sdk.md.
-func (r *run) query(_ context.Context, kind string, payload json.RawMessage) (any, error) {
+func (r *run) query(ctx context.Context, kind string, payload json.RawMessage) (any, error) {
 	var in struct {
 		Mode   string `json:"mode"`
 		Model  string `json:"model"`
@@ -38,7 +35,7 @@ func (r *run) query(_ context.Context, kind string, payload json.RawMessage) (an
 	case "mcp_status":
 		return map[string]any{"mcpServers": []any{}}, nil
 	case "get_context_usage":
-		return r.contextUsage(), nil
+		return r.contextUsage(ctx, r.session.Messages()).payload(), nil
 	case "list_models":
 		return map[string]any{"models": r.modelList()}, nil
 	case "get_session_cost":
@@ -69,39 +66,6 @@ func (r *run) setMode(mode string) (any, error) {
 	}
 	r.session.SetMode(string(m))
 	return map[string]string{"mode": string(m)}, nil
-}
-
-// contextUsage is what fills the window, by category.
-func (r *run) contextUsage() map[string]any {
-	info := r.prices.Info(r.session.Model())
-	c := token.Counter{New: info.NewTokenizer}
-	sizes := map[string]int{"Tools": c.Tools(r.tools.registry.Defs())}
-	for _, m := range r.session.Messages() {
-		n := c.Messages([]msg.Message{m})
-		switch {
-		case !m.ForModel():
-		case m.Kind == msg.KindAttachment:
-			sizes["Context: "+m.Source] += n
-		default:
-			sizes["Messages"] += n
-		}
-	}
-	names := make([]string, 0, len(sizes))
-	total := 0
-	for name, n := range sizes {
-		names = append(names, name)
-		total += n
-	}
-	sort.Strings(names)
-	categories := []map[string]any{}
-	for _, name := range names {
-		categories = append(categories, map[string]any{"name": name, "tokens": sizes[name], "color": "", "kind": "used"})
-	}
-	return map[string]any{
-		"categories": categories, "totalTokens": total, "maxTokens": info.Window, "rawMaxTokens": info.Window,
-		"percentage": 100 * total / max(1, info.Window), "model": r.session.Model(), "gridRows": []any{}, "memoryFiles": []any{},
-		"mcpTools": []any{}, "agents": []any{},
-	}
 }
 
 // update is one of the documented permission updates.

@@ -111,6 +111,13 @@ func (s *Session) Messages() []msg.Message {
 	return s.messages
 }
 
+// Frozen is what is sent unchanged on every call; nil before the first one.
+func (s *Session) Frozen() *session.Frozen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.frozen
+}
+
 // Freeze keeps what the prompt stage built, with the session.
 func (s *Session) Freeze(f session.Frozen) error {
 	s.mu.Lock()

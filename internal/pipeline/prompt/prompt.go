@@ -50,7 +50,7 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 		if t.System != nil || t.Tools != nil {
 			return nil // frozen
 		}
-		f := d.build(ctx)
+		f := d.Build(ctx)
 		f.Model = t.Model
 		if d.Custom == nil && d.Override == nil {
 			f.Dir = d.Cwd
@@ -61,7 +61,8 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 	}
 }
 
-func (d Deps) build(ctx context.Context) session.Frozen {
+// Build makes the system prompt and the tool definitions of a new session.
+func (d Deps) Build(ctx context.Context) session.Frozen {
 	fixed, dynamic := d.parts(ctx)
 	f := session.Frozen{Tools: d.Tools, System: []msg.Block{}}
 	if f.Tools == nil {
