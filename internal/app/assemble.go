@@ -200,14 +200,14 @@ func (r *run) toolDeps() tools.Deps {
 }
 
 func (r *run) touch(paths []string) {
-	r.mu.Lock()
+	r.touchedMu.Lock()
 	r.touched = append(r.touched, paths...)
-	r.mu.Unlock()
+	r.touchedMu.Unlock()
 }
 
 func (r *run) takeTouched() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.touchedMu.Lock()
+	defer r.touchedMu.Unlock()
 	return append([]string(nil), r.touched...)
 }
 

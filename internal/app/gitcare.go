@@ -2,10 +2,16 @@ package app
 
 import (
 	"context"
+	"sync"
 
 	"lathe/internal/git"
 	"lathe/internal/perm"
 )
+
+// lookAtGit returns what an untrusted repository would have git run, once somebody asks.
+func (p *place) lookAtGit() {
+	p.gitRuns = sync.OnceValue(func() string { return git.Runs(context.Background(), p.root) })
+}
 
 // care tells the engine what makes plain commands in this place something else than their names say: programs on the
 // search path, and what an untrusted repository would have git run.
@@ -17,6 +23,5 @@ func (p *place) care(env *perm.Env, tool string) {
 	if p.trusted {
 		return
 	}
-	p.gitOnce.Do(func() { p.gitRuns = git.Runs(context.Background(), p.root) })
-	env.GitRuns = p.gitRuns
+	env.GitRuns = p.gitRuns()
 }

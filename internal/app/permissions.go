@@ -64,7 +64,7 @@ func rulesOf(o *options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{o: o, place: p}
+	r := &run{common: &common{o: o}, place: p}
 	return r, r.permissions()
 }
 

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,9 +32,8 @@ type place struct {
 	settings *config.Settings
 	places   config.Places // where they were looked for
 	redact   *redact.Redactor
-	notes    []string // to tell the user at the start
-	gitOnce  sync.Once
-	gitRuns  string // see care
+	notes    []string      // to tell the user at the start
+	gitRuns  func() string // see care
 }
 
 // findPlace looks at the environment, the directory and the settings. It starts nothing.
@@ -66,6 +64,7 @@ func findPlace(o *options) (*place, error) {
 	if p.settings, err = config.Load(places); err != nil {
 		return nil, err
 	}
+	p.lookAtGit()
 	p.judgeTrust(o)
 	p.settings.TrustProject(p.trusted)
 	places.Trusted = p.trusted

@@ -33,6 +33,7 @@ func (r *run) permissions() error {
 	if r.o.mode, err = r.chooseMode(p); err != nil {
 		return err
 	}
+	r.latest, r.approved = r.place.settings, r.place.approved
 	r.watch = config.NewWatcher(r.place.places, r.place.sys.Now)
 	r.place.notes = append(r.place.notes, r.compile(p)...)
 	return nil
@@ -87,7 +88,9 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 		r.granted = append(r.granted, rule)
 	}
 	r.mu.Unlock()
-	defer func() { r.compile(r.place.settings.Permissions()) }()
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	defer func() { r.compile(r.latest.Permissions()) }()
 	d := r.place.sys.Dirs
 	root := first(r.place.root, d.Work)
 	file := map[event.Scope]string{
@@ -110,18 +113,28 @@ func (r *run) approveSaved() error {
 	if err != nil {
 		return err
 	}
-	r.place.settings = s
-	r.place.approved = config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey)
+	r.latest = s
+	r.approved = config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey)
 	list := config.NewTrust(r.place.sys.Dirs.State)
 	if _, trusted := list.Get(r.place.trustKey); trusted && r.place.trusted {
-		return list.Add(r.place.trustKey, r.place.approved, r.place.sys.Now())
+		return list.Add(r.place.trustKey, r.approved, r.place.sys.Now())
 	}
 	return nil
 }
 
 // refresh takes up settings that changed while the session runs: their rules count from the next call on. Settings
-// that cannot be read leave those in force that were.
+// that cannot be read leave those in force that were. Sub-agents look too, beside each other; what else there is in the
+// settings only the session itself takes up.
 func (r *run) refresh() {
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	r.look()
+	if r.agent == nil {
+		r.place.settings = r.latest
+	}
+}
+
+func (r *run) look() {
 	s, err := r.watch.Changed()
 	if err != nil {
 		r.warn("the settings changed and cannot be used: " + err.Error())
@@ -131,11 +144,11 @@ func (r *run) refresh() {
 		return
 	}
 	for _, p := range s.Problems {
-		if !slices.Contains(r.place.settings.Problems, p) {
+		if !slices.Contains(r.latest.Problems, p) {
 			r.warn(p)
 		}
 	}
-	for _, l := range r.place.settings.Layers {
+	for _, l := range r.latest.Layers {
 		if broken(s, l.File) {
 			return // the file was just named; the rules that it had stay in force until it can be read again
 		}
@@ -144,11 +157,11 @@ func (r *run) refresh() {
 		r.warn("a ConfigChange hook refused the changed settings; those from before stay in force")
 		return
 	}
-	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey) != r.place.approved {
+	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey) != r.approved {
 		s.TrustProject(false)
 		r.warn("what this project's files grant changed while the session runs; their grants no longer count (lathe trust approves them for the next)")
 	}
-	r.place.settings = s
+	r.latest = s
 	for _, n := range r.compile(s.Permissions()) {
 		r.warn(n)
 	}

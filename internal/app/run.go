@@ -26,21 +26,15 @@ import (
 	"lathe/internal/trace"
 )
 
-// run is one run of the program: everything that was built for it.
+// run is one conversation of a run of the program with what was built for it: the session's own, or that of one of
+// its sub-agents, which share the common part.
 type run struct {
-	o       *options
-	st      Streams
-	place   *place
-	model   *modelSource
-	conv    *conversation
-	tools   *toolset
-	procs   proc.Group // every child of the run
-	sandbox confinement
-	prices  *price.Table
+	*common
+	agent *agentPart // of a sub-agent; nil for the session itself
 
-	book  atomic.Pointer[rulebook] // the rules in force
-	watch *config.Watcher          // of the settings files
-	dirs  []string
+	place *place // a sub-agent has a copy: settings that change later are the session's own
+	conv  *conversation
+	tools *toolset
 
 	keptDir string // where the model takes itself to be, as the session's file says
 
@@ -49,17 +43,38 @@ type run struct {
 	compact   *compact.Stage
 	ledger    *account.Ledger
 	hooks     *hooks           // nil where there are none
-	memory    memory.Auto      // the project's; no directory: off
 	relevant  *attach.Relevant // nil where nothing is asked
+	trace     *trace.File
 
-	mu           sync.Mutex
-	granted      []perm.Rule // by lasting answers in this session
-	touched      []string    // files of this turn's calls, for memory files of deeper directories
+	touchedMu    sync.Mutex
+	touched      []string // files of this turn's calls, for memory files of deeper directories
 	dropThinking bool
 	dropMismatch bool
-	tempDir      string // for results of a session that is not kept
-	trace        *trace.File
-	debugFile    *os.File
+}
+
+// common is what the conversations of a run of the program share.
+type common struct {
+	o       *options
+	st      Streams
+	model   *modelSource
+	procs   proc.Group // every child of the run
+	sandbox confinement
+	prices  *price.Table
+
+	book  atomic.Pointer[rulebook] // the rules in force
+	watch *config.Watcher          // of the settings files
+	dirs  []string
+
+	memory memory.Auto // the project's; no directory: off
+
+	mu        sync.Mutex
+	granted   []perm.Rule // by lasting answers in this session
+	tempDir   string      // for results of a session that is not kept
+	debugFile *os.File
+
+	changing sync.Mutex       // held while settings are looked at anew, or saved
+	latest   *config.Settings // as last looked at; the session takes it up with its next call
+	approved string           // hash of the grants that the trust in this place is bound to
 }
 
 // runPrompt runs one prompt without a terminal.
@@ -82,7 +97,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{o: o, st: st, place: p}
+	r := &run{common: &common{o: o, st: st}, place: p}
 	r.prices = r.modelTable()
 	if err := r.permissions(); err != nil {
 		return nil, err
@@ -298,7 +313,7 @@ func (r *run) resultsDir() string {
 func (r *run) afterTurn() {
 	r.toolStage.Wait()
 	r.keepDir()
-	r.mu.Lock()
+	r.touchedMu.Lock()
 	r.touched = nil
-	r.mu.Unlock()
+	r.touchedMu.Unlock()
 }

@@ -32,7 +32,8 @@ type task struct {
 func (l *Ledger) Used() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.totals.Cost - l.before
+	_, spent := l.budget()
+	return spent
 }
 
 // Allow is asked before a call outside the main loop, with its prompt's size in tokens. It refuses the call when what
@@ -51,7 +52,7 @@ func (l *Ledger) AllowSame(now time.Time, req *provider.Request) error {
 }
 
 func (l *Ledger) allow(next float64) error {
-	if limit := l.cfg.MaxBudget; limit > 0 && l.totals.Cost-l.before+next > limit {
+	if limit, spent := l.budget(); limit > 0 && spent+next > limit {
 		return fmt.Errorf("the call was not made: it would go over the budget of $%s", dollars(limit))
 	}
 	return nil
@@ -59,8 +60,11 @@ func (l *Ledger) allow(next float64) error {
 
 // warn tells the user once when a share of the dollar budget is used.
 func (l *Ledger) warn(t *turn.Turn) error {
+	if l.parent != nil {
+		return l.parent.warn(t)
+	}
 	l.mu.Lock()
-	limit, spent := l.cfg.MaxBudget, l.totals.Cost-l.before
+	limit, spent := l.budget()
 	crossed := 0
 	for _, share := range warnings {
 		if limit > 0 && spent*100 >= limit*float64(share) {

@@ -70,8 +70,9 @@ type ModelTotal struct {
 
 // Ledger counts for one session. It is safe for concurrent use.
 type Ledger struct {
-	deps Deps
-	cfg  Config
+	deps   Deps
+	cfg    Config
+	parent *Ledger // of a sub-agent's: what it counts counts there too
 
 	mu     sync.Mutex
 	totals Totals
@@ -93,6 +94,14 @@ type lastCall struct {
 // New returns a ledger that has counted nothing.
 func New(d Deps, cfg Config) *Ledger {
 	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, held: map[string]int{}, tasks: map[string]*task{}, totals: Totals{Models: map[string]ModelTotal{}}}
+}
+
+// Sub returns the ledger of a sub-agent's conversation. It has limits, sums and hooks of its own; what is spent and
+// changed counts in l too, and the dollar budget is the one of the session.
+func (l *Ledger) Sub(d Deps, cfg Config) *Ledger {
+	s := New(d, cfg)
+	s.parent = l
+	return s
 }
 
 // Restore takes up the totals of a resumed session: the kept record, and the answers that came after it was
@@ -168,10 +177,35 @@ func (l *Ledger) Side(model string, u msg.Usage, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(model, u)
-	l.totals.API += took
+	l.took(took)
+}
+
+// took counts time spent in model calls. The caller holds the lock.
+func (l *Ledger) took(d time.Duration) {
+	l.totals.API += d
+	if p := l.parent; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.took(d)
+	}
+}
+
+// budget is the dollar limit of the session and what was spent of it. The caller holds the lock.
+func (l *Ledger) budget() (limit, spent float64) {
+	if p := l.parent; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.budget()
+	}
+	return l.cfg.MaxBudget, l.totals.Cost - l.before
 }
 
 func (l *Ledger) add(model string, u msg.Usage) {
+	if p := l.parent; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.add(model, u)
+	}
 	usd := l.deps.Price.Cost(model, u)
 	m := l.totals.Models[model]
 	m.Input += u.Input
@@ -192,6 +226,9 @@ func (l *Ledger) Changed(added, removed int) {
 	defer l.mu.Unlock()
 	l.totals.Added += added
 	l.totals.Removed += removed
+	if l.parent != nil {
+		l.parent.Changed(added, removed)
+	}
 }
 
 // Guard is asked before each pass. It returns a *turn.Stop when the turn has used up its calls, or when what was
@@ -208,8 +245,8 @@ func (l *Ledger) Guard(_ context.Context, t *turn.Turn) error {
 			Errors: []string{fmt.Sprintf("Reached maximum number of turns (%d)", n)},
 		}
 	}
-	if limit := l.cfg.MaxBudget; limit > 0 {
-		spent, next := l.totals.Cost-l.before, l.predict(t.Now(), t.Request)
+	if limit, spent := l.budget(); limit > 0 {
+		next := l.predict(t.Now(), t.Request)
 		t.Note("spent $%.4f of $%s, the next call is about $%.4f", spent, dollars(limit), next)
 		if spent+next > limit {
 			return overBudget(limit)

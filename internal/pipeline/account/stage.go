@@ -80,7 +80,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 		r.StopReason = t.Reply.StopReason
 	}
 	stop := t.Stop
-	if limit := l.cfg.MaxBudget; stop == nil && limit > 0 && l.totals.Cost-l.before > limit {
+	if limit, spent := l.budget(); stop == nil && limit > 0 && spent > limit {
 		stop = overBudget(limit) // the last answer went over it
 	}
 	if stop != nil {
@@ -89,7 +89,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 	delete(l.turns, t.ID)
 	delete(l.held, t.ID)
 	delete(l.tasks, t.ID)
-	l.totals.API += t.APIDur
+	l.took(t.APIDur)
 	l.totals.Wall += r.Dur
 	for i := len(t.Messages) - 1; i >= 0; i-- {
 		if m := t.Messages[i]; m.Kind == msg.KindAssistant && m.APIID != "" && m.APIError == "" {

@@ -24,6 +24,7 @@ const gitLimit = 2 * time.Second
 
 // Config is what the user set and what the program knows of its place.
 type Config struct {
+	Agent    *string // an agent's prompt: replaces the default one; the environment stays
 	Custom   *string // replaces the default prompt and the environment
 	Append   string  // comes last
 	Override *string // replaces everything
@@ -52,7 +53,7 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 		}
 		f := d.Build(ctx)
 		f.Model = t.Model
-		if d.Custom == nil && d.Override == nil {
+		if (d.Custom == nil || d.Agent != nil) && d.Override == nil {
 			f.Dir = d.Cwd
 		}
 		t.System, t.Tools, t.Static = f.System, f.Tools, f.Static
@@ -79,12 +80,14 @@ func (d Deps) Build(ctx context.Context) session.Frozen {
 	return f
 }
 
-// parts applies the precedence: override, else custom, else default; what is appended comes last, unless the
+// parts applies the precedence: override, else agent, else custom, else default; what is appended comes last, unless the
 // prompt was overridden.
 func (d Deps) parts(ctx context.Context) (fixed, dynamic string) {
 	switch {
 	case d.Override != nil:
 		return split(*d.Override)
+	case d.Agent != nil:
+		fixed, dynamic = *d.Agent, d.environment(ctx)
 	case d.Custom != nil:
 		fixed, dynamic = split(*d.Custom)
 	default:
