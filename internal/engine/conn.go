@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"time"
 
 	"lathe/internal/event"
 	"lathe/internal/turn"
@@ -53,6 +54,7 @@ func (s *Session) Connect(ctx context.Context) *Conn {
 		arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.calls.connect(ctx, c.ask)
+	s.outlet.connect(c)
 	go c.loop()
 	return c
 }
@@ -65,7 +67,10 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return ErrClosed
+		switch op.(type) {
+		case event.Prompt, event.Query:
+			return ErrClosed
+		}
 	}
 	switch o := op.(type) {
 	case event.Prompt:
@@ -79,6 +84,9 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 	case event.Interrupt:
 		if o.DropQueued {
 			c.s.TakeQueued()
+			if b := c.s.cfg.Background; b != nil {
+				b.Stop()
+			}
 		}
 		c.s.Interrupt(turn.ErrInterrupted)
 	case event.Answer:
@@ -128,6 +136,7 @@ func (c *Conn) loop() {
 	}
 	defer c.queries.Wait()
 	busy := false
+	var closed time.Time
 	for {
 		if p, ctx, cancel := c.next(); cancel != nil {
 			if !busy {
@@ -140,35 +149,70 @@ func (c *Conn) loop() {
 			cancel(nil)
 			continue
 		}
-		if busy {
+		if busy && !c.s.works() {
 			busy = false
 			c.publish(item{env: c.s.envelope("", event.State{State: "idle"})})
 			continue // a prompt may have come meanwhile
 		}
-		c.mu.Lock()
-		closed := c.closed
-		c.mu.Unlock()
-		if closed {
-			return
-		}
-		select {
-		case <-c.work:
-		case <-c.ctx.Done():
+		if !c.pause(&closed) {
 			return
 		}
 	}
 }
 
-// next takes the oldest prompt, with the context of its turn, which an interrupt ends from here on: between the queue
+// pause waits until there may be something to do again. It reports false when the session is over: it was closed, and
+// no work outside turns is worth waiting for any more, or its context has ended. closed is when it first saw that.
+func (c *Conn) pause(closed *time.Time) bool {
+	c.mu.Lock()
+	over := c.closed
+	c.mu.Unlock()
+	var limit <-chan time.Time
+	if over {
+		if closed.IsZero() {
+			*closed = time.Now()
+		}
+		wait := time.Duration(0)
+		if b := c.s.cfg.Background; b != nil {
+			wait = b.Linger(time.Since(*closed))
+		}
+		if wait <= 0 {
+			return false
+		}
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		limit = timer.C
+	}
+	select {
+	case <-c.work:
+	case <-limit:
+	case <-c.ctx.Done():
+		return false
+	}
+	return true
+}
+
+// next takes the oldest prompt, or the one that ended background work asks for, with the context of its turn, which an interrupt ends from here on: between the queue
 // and the turn's start there is no moment at which one would be lost. cancel is nil when there is no prompt.
 func (c *Conn) next() (p event.Prompt, ctx context.Context, cancel context.CancelCauseFunc) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if len(c.s.queue) == 0 || c.ctx.Err() != nil {
+	if c.ctx.Err() != nil {
 		return p, nil, nil
 	}
-	p = c.s.queue[0]
-	c.s.queue = c.s.queue[1:]
+	queued := c.s.Waiting()
+	if b := c.s.cfg.Background; !queued && b != nil {
+		follow, ok := b.Next()
+		if !ok {
+			return p, nil, nil
+		}
+		p = follow
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if queued && len(c.s.queue) > 0 {
+		p = c.s.queue[0]
+		c.s.queue = c.s.queue[1:]
+	} else if p.Origin == "" {
+		return p, nil, nil
+	}
 	ctx, cancel = context.WithCancelCause(c.ctx)
 	c.s.cancel = cancel
 	return p, ctx, cancel
@@ -189,6 +233,15 @@ func (c *Conn) ask(e event.Event) bool {
 		c.publish(item{env: c.s.envelope("", e)})
 	}
 	return somebody
+}
+
+// pass hands on an event from outside the turns.
+func (c *Conn) pass(e event.Envelope) {
+	select {
+	case <-c.arrived:
+		c.publish(item{env: c.s.stamp("", e)})
+	case <-c.ctx.Done():
+	}
 }
 
 // publish hands an item to every subscriber and waits for each.

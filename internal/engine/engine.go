@@ -40,6 +40,13 @@ type Config struct {
 	// CanCall says which kinds of Call a host answers; nil: none.
 	CanCall func(kind string) bool
 
+	// Parent is the session whose sub-agent this is, and Agent which one. Questions go to whoever the outermost session
+	// can ask; events outside a turn go to Parent. Nil: this is no sub-agent.
+	Parent *Session
+	Agent  event.Agent
+	// Background is the work that goes on outside turns. Nil: there is none.
+	Background Background
+
 	CanAsk bool // somebody is there to answer questions
 	// Asking is told of each question that waits for a person. Nil: nobody is.
 	Asking func(event.Ask)
@@ -64,6 +71,7 @@ type Session struct {
 	cancel   context.CancelCauseFunc // of the running turn; nil when none runs
 	asks     map[string]chan event.Answer
 	calls    calls
+	outlet   outlet
 	check    func(s turn.Stage, before, after *turn.Turn)
 	seq      uint64
 	last     string // id of the newest message
@@ -145,20 +153,23 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 	return func(yield func(event.Envelope, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		out := make(chan event.Event, ahead) // closed by the producer
-		gone := make(chan struct{})          // closed when the consumer has left
+		out := make(chan event.Envelope, ahead) // closed by the producer
+		gone := make(chan struct{})             // closed when the consumer has left
+		send := s.sender(out, gone)
 		var runErr error
-		t := s.begin(p, cancel, s.emitter(out, gone))
+		t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: e}) })
+		s.outlet.open(send)
 		go func() {
-			defer close(out)
 			runErr = s.run(ctx, t)
+			s.outlet.shut()
+			close(out)
 		}()
 		left := false
 		for e := range out {
 			if left {
 				continue
 			}
-			if !yield(s.envelope(t.ID, e), nil) {
+			if !yield(s.stamp(t.ID, e), nil) {
 				left = true
 				close(gone)
 				cancel(turn.ErrInterrupted)
@@ -173,9 +184,9 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 
 var errGone = errors.New("nobody reads the events")
 
-// emitter hands events to the consumer until it has left.
-func (s *Session) emitter(out chan<- event.Event, gone <-chan struct{}) func(event.Event) error {
-	return func(e event.Event) error {
+// sender hands events to the consumer until it has left.
+func (s *Session) sender(out chan<- event.Envelope, gone <-chan struct{}) func(event.Envelope) error {
+	return func(e event.Envelope) error {
 		s.standStill()
 		select {
 		case out <- e:
@@ -243,10 +254,16 @@ func (s *Session) end(t *turn.Turn) {
 }
 
 func (s *Session) envelope(turnID string, e event.Event) event.Envelope {
+	return s.stamp(turnID, event.Envelope{Event: e})
+}
+
+// stamp gives an event its place in the session.
+func (s *Session) stamp(turnID string, e event.Envelope) event.Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seq++
-	return event.Envelope{Seq: s.seq, Time: s.cfg.Now(), Session: s.cfg.Log.ID(), Turn: turnID, Event: e}
+	e.Seq, e.Time, e.Session, e.Turn = s.seq, s.cfg.Now(), s.cfg.Log.ID(), turnID
+	return e
 }
 
 // persist stamps messages and writes them to the log.
@@ -277,17 +294,25 @@ func (s *Session) persist(ms ...msg.Message) ([]msg.Message, error) {
 	return out, nil
 }
 
-// asker puts questions to the front end and waits for the answer op.
+// asker puts questions to the front end and waits for the answer op. Those of a sub-agent wait at the outermost
+// session, which gets the answers.
 func (s *Session) asker(emit func(event.Event) error) func(context.Context, event.Ask) (event.Answer, error) {
 	return func(ctx context.Context, a event.Ask) (event.Answer, error) {
-		if !s.cfg.CanAsk {
+		top := s
+		for top.cfg.Parent != nil {
+			top = top.cfg.Parent
+		}
+		if !top.cfg.CanAsk {
 			return event.Answer{}, turn.ErrNobody
 		}
+		if a.AgentID = s.cfg.Agent.ID; a.AgentID != "" {
+			a.ID += "-" + a.AgentID // calls of several conversations may have one id
+		}
 		answer := make(chan event.Answer, 1)
-		s.mu.Lock()
-		s.asks[a.ID] = answer
-		s.mu.Unlock()
-		defer func() { s.mu.Lock(); delete(s.asks, a.ID); s.mu.Unlock() }()
+		top.mu.Lock()
+		top.asks[a.ID] = answer
+		top.mu.Unlock()
+		defer func() { top.mu.Lock(); delete(top.asks, a.ID); top.mu.Unlock() }()
 		if err := emit(a); err != nil {
 			return event.Answer{}, err
 		}
@@ -298,6 +323,9 @@ func (s *Session) asker(emit func(event.Event) error) func(context.Context, even
 		case got := <-answer:
 			return got, nil
 		case <-ctx.Done():
+			if a.AgentID != "" {
+				_ = emit(event.AskWithdrawn{ID: a.ID}) // the end of the session's turn tells nobody of an agent's
+			}
 			return event.Answer{}, context.Cause(ctx)
 		}
 	}

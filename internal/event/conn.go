@@ -13,8 +13,12 @@ type Envelope struct {
 	Session string
 	Turn    string // empty outside a turn
 	Parent  string // tool-use id of the Agent call, when a sub-agent speaks
+	Agent   Agent  // the sub-agent that speaks; zero for the session itself
 	Event   Event
 }
+
+// Agent names a sub-agent: its id, its type, and what it was asked to do in a few words.
+type Agent struct{ ID, Type, Task string }
 
 // Conn is all that a front end knows of a session.
 //

@@ -153,7 +153,11 @@ type Ask struct {
 	Input    json.RawMessage
 	Summary  string
 	Decision perm.Decision
+	AgentID  string // of the sub-agent whose call it is; "" for the session's own
 }
+
+// AskWithdrawn takes a question back: its answer is not waited for any more.
+type AskWithdrawn struct{ ID string }
 
 // Call asks the host for something that only it can do: run a hook of its own, pass a message to an MCP server in its
 // process, show a dialog, read a file as its editor has it. The host answers with a Return of the same id. A front
@@ -200,6 +204,7 @@ func (Denied) event()        {}
 func (HookStarted) event()   {}
 func (HookDone) event()      {}
 func (Ask) event()           {}
+func (AskWithdrawn) event()  {}
 func (Call) event()          {}
 func (CallCancelled) event() {}
 func (ModeChanged) event()   {}

@@ -20,6 +20,8 @@ type Prompt struct {
 	// Typed is how much of Text, in bytes, the user wrote; the rest was passed on (piped in), and mentions in it mean
 	// nothing. 0: all.
 	Typed int
+	// Origin says what asks, where that is no person: "task-notification", when background work has ended.
+	Origin string
 }
 
 // Interrupt stops the running turn; what was queued stays queued unless DropQueued.

@@ -23,6 +23,7 @@ type Result struct {
 	Text       string   // of the last answer, for success; the error's text when an API failure ended the turn
 	Errors     []string // for the error subtypes
 	StopReason string
+	Origin     string // of the prompt; see Prompt.Origin
 	Terminal   string // completed, max_turns, budget_exhausted, api_error, aborted_streaming, aborted_tools, …
 	APIStatus  int    // HTTP status of the failure that ended the turn
 

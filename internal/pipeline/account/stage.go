@@ -74,7 +74,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 	r := event.Result{
 		Subtype: event.Success, Terminal: "completed", Text: answerText(t),
 		Turns: l.turns[t.ID], Dur: t.Now().Sub(t.Started), APIDur: t.APIDur, TTFT: t.TTFT,
-		Usage: t.Usage, Denials: t.Denials, Structured: t.Structured,
+		Origin: t.Input.Origin, Usage: t.Usage, Denials: t.Denials, Structured: t.Structured,
 	}
 	if t.Reply != nil {
 		r.StopReason = t.Reply.StopReason

@@ -51,7 +51,7 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 		if t.Ultra {
 			ms = append(ms, msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(ultraText)}})
 		}
-		if d.Submit == nil {
+		if d.Submit == nil || in.Origin != "" {
 			return t.Append(ms...)
 		}
 		return d.submit(ctx, t, ms)
@@ -80,7 +80,7 @@ func (d Deps) submit(ctx context.Context, t *turn.Turn, prompt []msg.Message) er
 
 // message builds the user message.
 func (d Deps) message(t *turn.Turn, in event.Prompt) (msg.Message, error) {
-	m := msg.Message{ID: in.ID, Kind: msg.KindUser}
+	m := msg.Message{ID: in.ID, Kind: msg.KindUser, Meta: in.Origin != ""}
 	for _, path := range in.Images {
 		img, err := d.Image(path)
 		if err != nil {
