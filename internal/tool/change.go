@@ -91,6 +91,11 @@ func (c *ReadCache) Change(ctx context.Context, path string, edit func(old *file
 	if c.Rewrite != nil {
 		data = c.Rewrite(path, data)
 	}
+	if c.Keep != nil {
+		if err := c.Keep(path, old, data); err != nil {
+			return nil, err
+		}
+	}
 	if old == nil {
 		err = file.Replace(path, data, nil, ctx.Err)
 	} else {

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"sync"
 	"time"
+
+	"lathe/internal/file"
 )
 
 // ReadCache remembers which files the conversation has seen, and in which state: an edit needs a fresh read, and
@@ -12,6 +14,9 @@ type ReadCache struct {
 	// Rewrite may change what is about to be written to a file, by its resolved path; nil changes nothing. It is set
 	// before the first use.
 	Rewrite func(path string, data []byte) []byte
+	// Keep is called right before a file is replaced, with what it is (nil: there is none) and what it will be. Its error
+	// stops the replacement. Nil: nobody is told. It is set before the first use.
+	Keep func(path string, old *file.File, data []byte) error
 
 	mu    sync.Mutex
 	files map[string]ReadState
