@@ -38,6 +38,7 @@ const (
 // assemble builds the session and its pipeline from the parts.
 func (r *run) assemble() error {
 	r.openMemory()
+	r.openCheckpoints()
 	r.hooks = r.newHooks()
 	if err := r.engine(); err != nil {
 		return err
@@ -61,14 +62,14 @@ func (r *run) engine() error {
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
-		Clean: r.place.clean, Query: r.query, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
+		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
 	}
 	if r.trace != nil {
 		cfg.Trace = r.trace
 	}
 	ledger := account.Deps{Price: r.prices, Keep: r.keep}
 	if h := r.hooks; h != nil {
-		cfg.Begin, cfg.Asking = h.begin, h.asking
+		cfg.Asking = h.asking
 		ledger.Stop, ledger.Failed = h.stopping, h.failed
 	}
 	r.session = engine.New(cfg)
@@ -226,7 +227,7 @@ func (r *run) sources() []attach.Source {
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.taskSource(),
 		attach.Budget(r.o.maxBudget, r.ledger.Used),
-		attach.Queued(r.joinsTurn, r.session.TakeQueued),
+		attach.Queued(r.joinsTurn, r.takeQueued),
 	)
 }
 

@@ -18,6 +18,7 @@ func (r *run) commands() []input.Command {
 	}
 	cmds := []input.Command{
 		r.compactCommand(),
+		r.rewindCommand(),
 		{Name: "cost", Aliases: []string{"usage", "stats"}, Help: "cost and tokens of this session", Run: r.cmdCost},
 		{Name: "context", Args: "[all]", Help: "what fills the context window", Run: r.cmdContext},
 		{Name: "model", Args: "[model]", Help: "show or change the model for this session", Run: r.cmdModel},

@@ -46,6 +46,8 @@ func (r *run) query(ctx context.Context, kind string, payload json.RawMessage) (
 			return map[string]any{}, nil
 		}
 		return map[string]any{}, nil
+	case "rewind_files", "rewind", "checkpoints":
+		return r.queryRewind(ctx, kind, payload)
 	case "rename_session":
 		return map[string]any{}, r.conv.log.Keep("title", in.Title)
 	}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"lathe/internal/checkpoint"
 	"lathe/internal/config"
 	"lathe/internal/engine"
 	"lathe/internal/event"
@@ -46,8 +47,16 @@ type run struct {
 	relevant  *attach.Relevant // nil where nothing is asked
 	trace     *trace.File
 
+<<<<<<< HEAD
 	touchedMu    sync.Mutex
 	touched      []string // files of this turn's calls, for memory files of deeper directories
+=======
+	checkpoints *checkpoint.Store // nil: files are not kept
+
+	mu           sync.Mutex
+	granted      []perm.Rule // by lasting answers in this session
+	touched      []string    // files of this turn's calls, for memory files of deeper directories
+>>>>>>> a693484 (Going back to before a prompt: files, conversation or both, by command and by query)
 	dropThinking bool
 	dropMismatch bool
 }

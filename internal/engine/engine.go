@@ -77,13 +77,14 @@ type Session struct {
 	last     string // id of the newest message
 
 	halted atomic.Bool
+	gate   chan struct{} // held by the running turn, or by Between
 }
 
 // New returns a session. Use must be called before the first Submit.
 func New(cfg Config) *Session {
 	s := &Session{
 		cfg: cfg, messages: cfg.State.Messages, frozen: cfg.State.Frozen,
-		model: cfg.Model, mode: cfg.Mode, asks: map[string]chan event.Answer{},
+		model: cfg.Model, mode: cfg.Mode, asks: map[string]chan event.Answer{}, gate: make(chan struct{}, 1),
 	}
 	if cfg.Trace != nil {
 		s.tracer = turn.NewTracer(cfg.Trace)
@@ -153,9 +154,16 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 	return func(yield func(event.Envelope, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
+<<<<<<< HEAD
 		out := make(chan event.Envelope, ahead) // closed by the producer
 		gone := make(chan struct{})             // closed when the consumer has left
 		send := s.sender(out, gone)
+=======
+		s.gate <- struct{}{}
+		defer func() { <-s.gate }()
+		out := make(chan event.Event, ahead) // closed by the producer
+		gone := make(chan struct{})          // closed when the consumer has left
+>>>>>>> a693484 (Going back to before a prompt: files, conversation or both, by command and by query)
 		var runErr error
 		t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: e}) })
 		s.outlet.open(send)

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"lathe/internal/checkpoint"
+	"lathe/internal/event"
+	"lathe/internal/file"
+	"lathe/internal/msg"
+	"lathe/internal/turn"
+)
+
+// errNoCheckpoints says how to get checkpoints where there are none.
+var errNoCheckpoints = errors.New("file checkpoints are off; they are on in a terminal unless fileCheckpointingEnabled is false, " +
+	"and for hosts and print mode with CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING=true")
+
+// openCheckpoints keeps what files were before they are changed, where that is wanted: in a terminal unless the settings
+// say no, elsewhere when the environment asks for it.
+func (r *run) openCheckpoints() {
+	getenv := r.place.sys.Getenv
+	switch {
+	case isOn(getenv("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING")), !r.place.settings.Bool("fileCheckpointingEnabled", true):
+		return
+	case r.o.print && !isOn(getenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")):
+		return
+	}
+	dir := filepath.Join(r.resultsDir(), "..", "checkpoints")
+	if r.conv.dir == "" {
+		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
+	}
+	r.checkpoints = checkpoint.Open(checkpoint.Options{Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID})
+	r.tools.files.Keep = func(path string, old *file.File, data []byte) error {
+		return r.checkpoints.Keep("edit", path, old, data)
+	}
+}
+
+// beginTurn is called before a turn is announced.
+func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
+	r.mark(t.Input.ID)
+	if r.hooks == nil {
+		return nil, nil
+	}
+	return r.hooks.begin(ctx, t)
+}
+
+// mark begins a checkpoint for a prompt. Where that fails the turn goes on: an edit that cannot be taken back is
+// refused then, with the reason.
+func (r *run) mark(prompt string) {
+	if r.checkpoints == nil {
+		return
+	}
+	if err := r.checkpoints.Begin(prompt); err != nil {
+		r.warn(err.Error())
+	}
+}
+
+// takeQueued hands over the prompts that enter the running turn. What is changed from then on belongs to the last one.
+func (r *run) takeQueued() []event.Prompt {
+	q := r.session.TakeQueued()
+	for _, p := range q {
+		r.mark(p.ID)
+	}
+	return q
+}
+
+// putBack goes back to the files of before a prompt. What was put back must be read again before it is edited.
+func (r *run) putBack(ctx context.Context, prompt string, force bool) (*checkpoint.Plan, error) {
+	p, err := r.checkpoints.Apply(ctx, prompt, force, r.tools.files.Lock)
+	if p != nil {
+		for _, c := range p.Changes {
+			r.tools.files.Forget(c.Path)
+		}
+	}
+	return p, err
+}
+
+// planBack tells what putBack would do.
+func (r *run) planBack(prompt string, force bool) (*checkpoint.Plan, error) {
+	if r.checkpoints == nil {
+		return nil, errNoCheckpoints
+	}
+	return r.checkpoints.Plan(prompt, force)
+}
+
+// seenAgain makes the read cache that of a shorter conversation.
+func (r *run) seenAgain(messages []msg.Message, but []checkpoint.Change) {
+	for path := range r.tools.files.All() {
+		r.tools.files.Forget(path)
+	}
+	r.tools.files.Restore(messages, r.readable)
+	for _, c := range but {
+		r.tools.files.Forget(c.Path)
+	}
+	r.tools.todos.Restore(messages)
+}
