@@ -47,16 +47,8 @@ type run struct {
 	relevant  *attach.Relevant // nil where nothing is asked
 	trace     *trace.File
 
-<<<<<<< HEAD
 	touchedMu    sync.Mutex
 	touched      []string // files of this turn's calls, for memory files of deeper directories
-=======
-	checkpoints *checkpoint.Store // nil: files are not kept
-
-	mu           sync.Mutex
-	granted      []perm.Rule // by lasting answers in this session
-	touched      []string    // files of this turn's calls, for memory files of deeper directories
->>>>>>> a693484 (Going back to before a prompt: files, conversation or both, by command and by query)
 	dropThinking bool
 	dropMismatch bool
 }
@@ -75,6 +67,8 @@ type common struct {
 	dirs  []string
 
 	memory memory.Auto // the project's; no directory: off
+
+	checkpoints *checkpoint.Store // of files; the session's own and its sub-agents'; nil: files are not kept
 
 	mu        sync.Mutex
 	granted   []perm.Rule // by lasting answers in this session

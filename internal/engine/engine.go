@@ -154,16 +154,11 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 	return func(yield func(event.Envelope, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-<<<<<<< HEAD
+		s.gate <- struct{}{}
+		defer func() { <-s.gate }()
 		out := make(chan event.Envelope, ahead) // closed by the producer
 		gone := make(chan struct{})             // closed when the consumer has left
 		send := s.sender(out, gone)
-=======
-		s.gate <- struct{}{}
-		defer func() { <-s.gate }()
-		out := make(chan event.Event, ahead) // closed by the producer
-		gone := make(chan struct{})          // closed when the consumer has left
->>>>>>> a693484 (Going back to before a prompt: files, conversation or both, by command and by query)
 		var runErr error
 		t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: e}) })
 		s.outlet.open(send)
