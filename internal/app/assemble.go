@@ -64,6 +64,7 @@ func (r *run) engine() error {
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
 		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
 	}
+	cfg.Begin = r.begin
 	if r.trace != nil {
 		cfg.Trace = r.trace
 	}
@@ -132,7 +133,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	}
 	cfg := r.requestConfig()
 	r.compact = r.compaction(norm, cfg)
-	in := input.Deps{Commands: r.commands(), Image: r.tools.image, Resolve: r.resolve}
+	in := input.Deps{Commands: r.commands, Unknown: r.o.inputFormat == "stream-json", Image: r.tools.image, Resolve: r.resolve}
 	if r.hooks != nil {
 		in.Submit = r.hooks.submit
 	}
@@ -295,7 +296,7 @@ func (r *run) forThinking(kind string, flag *bool) func(*turn.Turn) {
 func (r *run) ready() event.Ready {
 	return event.Ready{
 		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: r.session.Mode(),
-		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(),
+		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
 		OutputStyle: "default", Resumed: r.conv.resumed,
 	}
 }

@@ -2,41 +2,121 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
-	"lathe/internal/event"
 	"lathe/internal/pipeline/input"
 	"lathe/internal/turn"
 )
 
-// commands are the slash commands that make sense without a terminal.
+// Headings of the list of commands.
+const (
+	groupSession = "Session"
+	groupContext = "Context and memory"
+	groupModel   = "Model and settings"
+	groupWork    = "Work"
+	groupProgram = "Program"
+)
+
+// commands are the slash commands of this moment: our own, then those of files. The user's file wins over a prompt of
+// ours with the same name; what runs here keeps its name.
 func (r *run) commands() []input.Command {
 	if r.o.noCommands {
 		return nil
 	}
-	cmds := []input.Command{
-		r.compactCommand(),
-		r.rewindCommand(),
-		{Name: "cost", Aliases: []string{"usage", "stats"}, Help: "cost and tokens of this session", Run: r.cmdCost},
-		{Name: "context", Args: "[all]", Help: "what fills the context window", Run: r.cmdContext},
-		{Name: "model", Args: "[model]", Help: "show or change the model for this session", Run: r.cmdModel},
-		{Name: "permissions", Aliases: []string{"allowed-tools"}, Help: "the rules in force and where they come from", Run: r.cmdPermissions},
-		{Name: "status", Help: "session, model, mode, directories", Run: r.cmdStatus},
-		{Name: "todos", Help: "the to-do list", Run: r.cmdTodos},
-		{Name: "bashes", Aliases: []string{"tasks"}, Help: "background commands", Run: r.cmdTasks},
-	}
-	help := input.Command{Name: "help", Help: "this list"}
-	help.Run = func(context.Context, *turn.Turn, string) (string, error) {
-		var b strings.Builder
-		for _, c := range append([]input.Command{help}, cmds...) {
-			name := strings.TrimSpace("/" + c.Name + " " + c.Args)
-			fmt.Fprintf(&b, "%-20s %s\n", name, c.Help)
+	out := r.builtins()
+	taken := map[string]int{}
+	for i, c := range out {
+		for _, name := range append([]string{c.Name}, c.Aliases...) {
+			taken[name] = i
 		}
-		return b.String(), nil
 	}
-	return append(cmds, help)
+	for _, c := range r.customCommands() {
+		at, isTaken := taken[c.Name]
+		switch {
+		case !isTaken:
+			out = append(out, c)
+		case out[at].Expand != nil && out[at].Name == c.Name:
+			out[at] = c
+		}
+	}
+	return out
+}
+
+// builtins are our own commands.
+func (r *run) builtins() []input.Command {
+	out := slices.Concat(r.sessionCommands(), r.contextCommands(), r.modelCommands(), r.workCommands(), r.programCommands())
+	for i := range out {
+		out[i].Source = "builtin"
+		if out[i].Screen && out[i].Run == nil {
+			out[i].Run = func(context.Context, *turn.Turn, string) (string, error) {
+				return "", errors.New("only a terminal can do that")
+			}
+		}
+	}
+	return out
+}
+
+func (r *run) sessionCommands() []input.Command {
+	return []input.Command{
+		{Name: "status", Group: groupSession, Help: "session, model, mode, directories", Run: r.cmdStatus},
+	}
+}
+
+func (r *run) contextCommands() []input.Command {
+	compact := r.compactCommand()
+	rewind := r.rewindCommand()
+	compact.Group, rewind.Group = groupContext, groupContext
+	return []input.Command{
+		compact, rewind,
+		{Name: "context", Group: groupContext, Args: "[all]", Help: "what fills the context window", Run: r.cmdContext},
+		{Name: "cost", Group: groupContext, Aliases: []string{"usage", "stats"}, Help: "cost and tokens of this session", Run: r.cmdCost},
+	}
+}
+
+func (r *run) modelCommands() []input.Command {
+	return []input.Command{
+		{Name: "model", Group: groupModel, Args: "[model]", Help: "show or change the model for this session", Run: r.cmdModel},
+		{Name: "permissions", Group: groupModel, Aliases: []string{"allowed-tools"}, Help: "the rules in force and where they come from", Run: r.cmdPermissions},
+	}
+}
+
+func (r *run) workCommands() []input.Command {
+	return []input.Command{
+		{Name: "todos", Group: groupWork, Help: "the to-do list", Run: r.cmdTodos},
+		{Name: "bashes", Group: groupWork, Aliases: []string{"tasks"}, Help: "background commands", Run: r.cmdTasks},
+	}
+}
+
+func (r *run) programCommands() []input.Command {
+	return []input.Command{
+		{Name: "help", Group: groupProgram, Help: "this list", Run: r.cmdHelp},
+	}
+}
+
+// cmdHelp lists the commands by what they are about.
+func (r *run) cmdHelp(context.Context, *turn.Turn, string) (string, error) {
+	groups := map[string][]input.Command{}
+	var order []string
+	for _, c := range r.commands() {
+		if groups[c.Group] == nil {
+			order = append(order, c.Group)
+		}
+		groups[c.Group] = append(groups[c.Group], c)
+	}
+	var b strings.Builder
+	for _, g := range order {
+		fmt.Fprintf(&b, "%s\n", g)
+		for _, c := range groups[g] {
+			name := strings.TrimSpace("/" + c.Name + " " + c.Args)
+			fmt.Fprintf(&b, "  %-28s %s\n", name, c.Help)
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimRight(b.String(), "\n"), nil
 }
 
 func (r *run) commandNames() []string {
@@ -48,56 +128,31 @@ func (r *run) commandNames() []string {
 	return out
 }
 
-func (r *run) cmdCost(_ context.Context, _ *turn.Turn, _ string) (string, error) {
-	return or(strings.Join(r.summary(), "\n"), "Nothing was sent to a model yet."), nil
+// skillNames are the skills that the session has.
+func (r *run) skillNames() []string {
+	var out []string
+	for _, s := range r.skills() {
+		if !s.Command {
+			out = append(out, s.Name)
+		}
+	}
+	return out
 }
 
-func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, error) {
-	if args == "" {
-		info := r.prices.Info(r.session.Model())
-		return fmt.Sprintf("%s (window %d tokens, answers up to %d)", r.session.Model(), info.Window, info.MaxOutput), nil
+// commandList is what front ends are told of the commands.
+func (r *run) commandList() []map[string]any {
+	out := []map[string]any{}
+	for _, c := range r.commands() {
+		one := map[string]any{"name": c.Name, "description": c.Help, "argumentHint": c.Args}
+		if len(c.Aliases) > 0 {
+			one["aliases"] = c.Aliases
+		}
+		if c.Source == "builtin" {
+			one["builtin"] = true
+		}
+		out = append(out, one)
 	}
-	id := r.resolve1m(args)
-	r.session.SetModel(id)
-	r.keepModel(id)
-	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
-		return "", err
-	}
-	return "Model set to " + id + " for this session.", nil
-}
-
-func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
-	trusted := "not trusted (its settings only restrict; see lathe trust)"
-	if r.place.trusted {
-		trusted = "trusted"
-	}
-	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
-		Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.session.Model(), r.session.Mode(), r.model.keySource, r.sandboxState(),
-		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
-}
-
-func (r *run) cmdTodos(context.Context, *turn.Turn, string) (string, error) {
-	return or(todoText(r.tools.todos), "The to-do list is empty."), nil
-}
-
-func (r *run) cmdTasks(context.Context, *turn.Turn, string) (string, error) {
-	var b strings.Builder
-	for _, t := range r.tools.tasks.Snapshot() {
-		fmt.Fprintf(&b, "%s  %-9s %s\n", t.ID, t.State, oneLine(t.Command, 80))
-	}
-	return or(b.String(), "No background commands."), nil
-}
-
-func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Mode: %s\n", r.session.Mode())
-	for _, rule := range r.book.Load().rules {
-		fmt.Fprintf(&b, "%-5s %-40s %s\n", rule.Effect, rule.Text, origin(rule.Source))
-	}
-	if len(r.book.Load().rules) == 0 {
-		b.WriteString("No rules.\n")
-	}
-	return b.String(), nil
+	return out
 }
 
 func or(s, other string) string {

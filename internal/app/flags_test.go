@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/internal/perm"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -70,8 +72,8 @@ func TestSplitRules(t *testing.T) {
 		" ":                             nil,
 		"Bash(unclosed, Read":           {"Bash(unclosed, Read"},
 	} {
-		if diff := cmp.Diff(want, splitRules(in)); diff != "" {
-			t.Errorf("splitRules(%q): %s", in, diff)
+		if diff := cmp.Diff(want, perm.SplitRules(in)); diff != "" {
+			t.Errorf("perm.SplitRules(%q): %s", in, diff)
 		}
 	}
 }

@@ -131,10 +131,6 @@ func joinBlocks(blocks []string) string {
 
 // handshake is the payload of the answer to initialize.
 func (r *run) handshake(i *initialize) map[string]any {
-	commands := []map[string]any{}
-	for _, c := range r.commands() {
-		commands = append(commands, map[string]any{"name": c.Name, "description": c.Help, "argumentHint": c.Args, "builtin": true})
-	}
 	if i.Hooks != nil && string(i.Hooks) != "null" {
 		r.place.notes = append(r.place.notes, "hooks of the host are not called by this version of Lathe; do not rely on one to guard a tool")
 	}
@@ -142,7 +138,7 @@ func (r *run) handshake(i *initialize) map[string]any {
 		r.place.notes = append(r.place.notes, "MCP servers and agents of the host are not supported by this version of Lathe")
 	}
 	return map[string]any{
-		"commands": commands, "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"},
+		"commands": r.commandList(), "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"},
 		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},
 		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": false,
 	}

@@ -47,6 +47,8 @@ type run struct {
 	relevant  *attach.Relevant // nil where nothing is asked
 	trace     *trace.File
 
+	custom customState // of skills and commands of files
+
 	touchedMu    sync.Mutex
 	touched      []string // files of this turn's calls, for memory files of deeper directories
 	dropThinking bool
@@ -319,4 +321,5 @@ func (r *run) afterTurn() {
 	r.touchedMu.Lock()
 	r.touched = nil
 	r.touchedMu.Unlock()
+	r.custom.endTurn()
 }

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+
 	"lathe/internal/pipeline/attach"
 	"lathe/internal/skill"
 	toolskill "lathe/internal/tool/skill"
@@ -17,7 +19,7 @@ func (r *run) skills() []skill.Skill {
 		p.Config, p.State = d.Config, d.State
 	}
 	r.place.settings.Decode("skillOverrides", &p.Overrides)
-	return skill.Find(p)
+	return r.custom.finder.Find(p)
 }
 
 // skillDirs are the directories of --add-dir; those that only the settings name give no skills.
@@ -36,9 +38,8 @@ func (r *run) skillTool() (*toolskill.Tool, bool) {
 		listed = listed || !s.UserOnly
 	}
 	return toolskill.New(toolskill.Deps{
-		Find: r.skills, Trusted: func() bool { return r.place.trusted },
-		Vars: func() skill.Vars {
-			return skill.Vars{Session: r.conv.log.ID(), Effort: r.effort(), Project: first(r.place.root, r.place.sys.Dirs.Work)}
+		Find: r.skills, Load: func(ctx context.Context, s skill.Skill, args string) (string, error) {
+			return r.loadSkill(ctx, s, args, byModel)
 		},
 	}), listed
 }

@@ -153,7 +153,7 @@ func cliRules(o *options, work string) []perm.Rule {
 	var out []perm.Rule
 	add := func(values []string, effect perm.Verdict) {
 		for _, v := range values {
-			for _, text := range splitRules(v) {
+			for _, text := range perm.SplitRules(v) {
 				src := perm.Source{Kind: "rule", Rule: text, Scope: "cli"}
 				out = append(out, perm.Rule{Text: text, Effect: effect, Source: src, Dir: work})
 			}
@@ -161,29 +161,5 @@ func cliRules(o *options, work string) []perm.Rule {
 	}
 	add(o.disallowed, perm.Deny)
 	add(o.allowed, perm.Allow)
-	return out
-}
-
-// splitRules splits "A(x, y),B C(z)" at commas and blanks outside parentheses.
-func splitRules(text string) []string {
-	var out []string
-	depth, start := 0, 0
-	flush := func(end int) {
-		if s := strings.TrimSpace(text[start:end]); s != "" {
-			out = append(out, s)
-		}
-	}
-	for i, r := range text {
-		switch {
-		case r == '(':
-			depth++
-		case r == ')' && depth > 0:
-			depth--
-		case depth == 0 && (r == ',' || r == ' ' || r == '\n'):
-			flush(i)
-			start = i + 1
-		}
-	}
-	flush(len(text))
 	return out
 }

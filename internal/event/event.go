@@ -183,31 +183,41 @@ type (
 // Todos is the to-do list, whole.
 type Todos struct{ Items json.RawMessage }
 
+// CommandsChanged is the list of slash commands, whole, after it changed: objects with name, description, argumentHint
+// and, where there are any, aliases and builtin.
+type CommandsChanged struct{ Commands json.RawMessage }
+
+// ConversationReset says that the session goes on as another conversation: a new, empty one (trigger clear), or one
+// that was there before (resume). Prompt is the id of the prompt that asked for it.
+type ConversationReset struct{ New, Trigger, Prompt string }
+
 // TurnDone is the turn's result.
 type TurnDone struct{ Result Result }
 
-func (Ready) event()         {}
-func (Notice) event()        {}
-func (Reply) event()         {}
-func (State) event()         {}
-func (TurnStarted) event()   {}
-func (StageDone) event()     {}
-func (Message) event()       {}
-func (Requesting) event()    {}
-func (Stream) event()        {}
-func (Discarded) event()     {}
-func (Retry) event()         {}
-func (ToolStarted) event()   {}
-func (ToolProgress) event()  {}
-func (ToolDone) event()      {}
-func (Denied) event()        {}
-func (HookStarted) event()   {}
-func (HookDone) event()      {}
-func (Ask) event()           {}
-func (AskWithdrawn) event()  {}
-func (Call) event()          {}
-func (CallCancelled) event() {}
-func (ModeChanged) event()   {}
-func (ModelChanged) event()  {}
-func (Todos) event()         {}
-func (TurnDone) event()      {}
+func (Ready) event()             {}
+func (Notice) event()            {}
+func (Reply) event()             {}
+func (State) event()             {}
+func (TurnStarted) event()       {}
+func (StageDone) event()         {}
+func (Message) event()           {}
+func (Requesting) event()        {}
+func (Stream) event()            {}
+func (Discarded) event()         {}
+func (Retry) event()             {}
+func (ToolStarted) event()       {}
+func (ToolProgress) event()      {}
+func (ToolDone) event()          {}
+func (Denied) event()            {}
+func (HookStarted) event()       {}
+func (HookDone) event()          {}
+func (Ask) event()               {}
+func (AskWithdrawn) event()      {}
+func (Call) event()              {}
+func (CallCancelled) event()     {}
+func (ModeChanged) event()       {}
+func (ModelChanged) event()      {}
+func (Todos) event()             {}
+func (CommandsChanged) event()   {}
+func (ConversationReset) event() {}
+func (TurnDone) event()          {}

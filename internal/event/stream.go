@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"lathe/internal/msg"
 )
@@ -71,6 +72,14 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 			fields["exit_code"] = ev.Code
 		}
 		return e.hook(env, ev.Event, "hook_response", fields)
+	case CommandsChanged:
+		return e.line(env, "system", "commands_changed", obj{"commands": ev.Commands})
+	case ConversationReset:
+		fields := obj{"new_conversation_id": ev.New, "trigger": ev.Trigger, "timestamp": env.Time.UTC().Format(time.RFC3339Nano)}
+		if ev.Trigger == "clear" && ev.Prompt != "" {
+			fields["user_message_uuid"] = ev.Prompt
+		}
+		return e.line(env, "conversation_reset", "", fields)
 	case TurnDone:
 		return e.line(env, "result", ev.Result.Subtype, resultFields(ev.Result))
 	case TurnStarted, Reply, State, Requesting, ToolStarted, ToolProgress, ToolDone, Ask, Todos:

@@ -27,6 +27,9 @@ const (
 	PreCompact         Event = "PreCompact"
 	PostCompact        Event = "PostCompact"
 	ConfigChange       Event = "ConfigChange"
+
+	UserPromptExpansion  Event = "UserPromptExpansion"
+	PreSkillShellCommand Event = "PreSkillShellCommand"
 )
 
 // effect is what exit code 2 means at an event.
@@ -80,8 +83,8 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: all, exit2: blocks, match: true, firm: true}, true
 	case UserPromptSubmit:
 		return eventInfo{kinds: all, exit2: blocks, plain: true, timeout: 30 * time.Second}, true
-	case "UserPromptExpansion":
-		return eventInfo{kinds: all, exit2: blocks, match: true, plain: true}, true
+	case UserPromptExpansion, PreSkillShellCommand:
+		return eventInfo{kinds: all, exit2: blocks, match: true, plain: e == UserPromptExpansion}, true
 	case SessionStart:
 		return eventInfo{kinds: kindCommand | kindTool, exit2: toUser, match: true, plain: true}, true
 	case Setup:

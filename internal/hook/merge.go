@@ -72,7 +72,7 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 		o.Stop, o.Reason = true, b.capped(out.StopReason)
 	}
 	s := out.Specific
-	if !absent(s.Input) && e == PreToolUse {
+	if !absent(s.Input) && (e == PreToolUse || e == PreSkillShellCommand) {
 		o.Input = s.Input
 	}
 	if a := s.RequestAnswer; a != nil && e == PermissionRequest && !r.block {
@@ -119,7 +119,7 @@ func (r *reply) decision(e Event, info eventInfo) (decision, reason string) {
 	if a := s.RequestAnswer; a != nil && e == PermissionRequest {
 		return a.Behavior, a.Message
 	}
-	if s.Permission != "" && (e == PreToolUse || e == "PreModelSwitch") {
+	if s.Permission != "" && (e == PreToolUse || e == PreSkillShellCommand || e == "PreModelSwitch") {
 		return s.Permission, s.PermReason
 	}
 	switch {

@@ -74,7 +74,7 @@ func (o *output) check(e Event) error {
 	switch s.Permission {
 	case "", "allow", "deny", "ask":
 	case "defer":
-		if e != PreToolUse {
+		if e != PreToolUse && e != PreSkillShellCommand {
 			return errors.New("permissionDecision defer is for PreToolUse only")
 		}
 	default:

@@ -1,31 +1,47 @@
 package skill
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"lathe/internal/frontmatter"
+	"lathe/internal/perm"
 )
 
 // Limits of skill files.
 const (
-	maxFile   = 1 << 20
-	maxSkills = 500
-	reserved  = "synced" // a folder that other programs fill
+	maxFile    = 1 << 20
+	maxSkills  = 500
+	maxFolders = 4        // of folders of commands, one below the other
+	reserved   = "synced" // a folder that other programs fill
 )
 
-// Skill is one skill.
+// Skill is one skill, or a command of a file, which is the older form of the same thing.
 type Skill struct {
-	Name        string // of its directory
+	Name        string // of its directory, or of its file
+	Long        string // a command's name with its folders, such as git:commit; else empty
 	Description string // what it is for and when to use it
-	Path, Dir   string // of SKILL.md, and its directory
+	Hint        string // what arguments it takes, such as [file]
+	Path, Dir   string // of its file, and of the directory that this is in
 	Scope       string // user or project
+	Command     bool   // a command of a file
 	UserOnly    bool   // the model is not told of it and may not invoke it
+	Hidden      bool   // a person cannot type its name
 	NameOnly    bool   // listed without its description
 	Arguments   []string
 	Body        string
+
+	Allow, Disallow []string // permission rules and tools for the turn that invokes it
+	Model, Effort   string   // for the rest of that turn; empty: as they are
+	Fork            bool     // its text is the task of a sub-agent
+	Agent           string   // what kind of one
+	Background      bool     // and that one need not be waited for
+	first           int      // number of the first argument: 0, or 1 in commands that count so
 }
 
 // Places says where skills are looked for.
@@ -37,40 +53,95 @@ type Places struct {
 	Overrides     map[string]string // by name: on, name-only, user-invocable-only, off
 }
 
-// Find returns the skills by name. The user's win over the project's, and nearer ones over those further out.
-func Find(p Places) []Skill {
-	var out []Skill
-	taken, files := map[string]bool{}, map[string]bool{}
-	add := func(dir, scope string) {
-		for _, s := range in(dir, scope) {
-			real, err := filepath.EvalSymlinks(s.Path)
-			if err != nil || taken[s.Name] || files[real] || len(out) >= maxSkills {
-				continue
+// Finder finds skills again and again, and reads only files that changed. It is safe for concurrent use.
+type Finder struct {
+	mu    sync.Mutex
+	files map[string]cached
+}
+
+type cached struct {
+	at    time.Time
+	size  int64
+	skill Skill
+}
+
+// Find returns the skills by name. The user's win over the project's, nearer ones over those further out, and skills
+// over commands. A command whose name is taken has its folders before its name.
+func (f *Finder) Find(p Places) []Skill {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := gathering{p: p, taken: map[string]bool{}, files: map[string]bool{}}
+	user, project := p.dirs()
+	for _, d := range user {
+		g.add(f.in(filepath.Join(d, "skills"), "user"))
+	}
+	for _, d := range project {
+		g.add(f.in(filepath.Join(d, "skills"), "project"))
+	}
+	for _, d := range user {
+		g.add(f.commands(filepath.Join(d, "commands"), "user"))
+	}
+	for _, d := range project {
+		g.add(f.commands(filepath.Join(d, "commands"), "project"))
+	}
+	slices.SortFunc(g.out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
+	return g.out
+}
+
+// Find returns the skills by name, once.
+func Find(p Places) []Skill { return new(Finder).Find(p) }
+
+// dirs are the configuration directories to look below, those that win first.
+func (p Places) dirs() (user, project []string) {
+	for _, d := range []string{p.Config, p.State} {
+		if d != "" && !slices.Contains(user, d) {
+			user = append(user, d)
+		}
+	}
+	if !p.Project {
+		return user, nil
+	}
+	for _, d := range append(upwards(p.Work, p.Root), p.Extra...) {
+		for _, name := range []string{".claude", ".lathe"} {
+			if d = filepath.Clean(d); !slices.Contains(user, filepath.Join(d, name)) { // at home the user's are the project's too
+				project = append(project, filepath.Join(d, name))
 			}
-			taken[s.Name], files[real] = true, true
-			switch p.Overrides[s.Name] {
-			case "off":
-				continue
-			case "name-only":
-				s.NameOnly = true
-			case "user-invocable-only":
-				s.UserOnly = true
-			}
-			out = append(out, s)
 		}
 	}
-	for _, dir := range []string{p.Config, p.State} {
-		if dir != "" {
-			add(filepath.Join(dir, "skills"), "user")
+	return user, project
+}
+
+// gathering joins what is found.
+type gathering struct {
+	p     Places
+	out   []Skill
+	taken map[string]bool
+	files map[string]bool
+}
+
+func (g *gathering) add(found []Skill) {
+	for _, s := range found {
+		real, err := filepath.EvalSymlinks(s.Path)
+		if err != nil || g.files[real] || len(g.out) >= maxSkills {
+			continue
 		}
-	}
-	if p.Project {
-		for _, dir := range append(upwards(p.Work, p.Root), p.Extra...) {
-			add(filepath.Join(dir, ".claude", "skills"), "project")
+		if g.taken[s.Name] && s.Long != "" && s.Long != s.Name {
+			s.Name = s.Long
 		}
+		if g.taken[s.Name] {
+			continue
+		}
+		g.taken[s.Name], g.files[real] = true, true
+		switch g.p.Overrides[s.Name] {
+		case "off":
+			continue
+		case "name-only":
+			s.NameOnly = true
+		case "user-invocable-only":
+			s.UserOnly = true
+		}
+		g.out = append(g.out, s)
 	}
-	slices.SortFunc(out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
-	return out
 }
 
 // upwards are the directories from dir to the repository's top; outside a repository only dir.
@@ -88,7 +159,7 @@ func upwards(dir, top string) []string {
 }
 
 // in reads the skills of one directory, in the order of their names.
-func in(dir, scope string) []Skill {
+func (f *Finder) in(dir, scope string) []Skill {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -96,16 +167,67 @@ func in(dir, scope string) []Skill {
 	var out []Skill
 	for _, e := range entries {
 		name := e.Name()
-		path := filepath.Join(dir, name, "SKILL.md")
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile || name == reserved || !validName(name) {
+		if name == reserved || !validName(name) {
 			continue
 		}
-		if b, err := os.ReadFile(path); err == nil {
-			out = append(out, parse(name, path, scope, string(b)))
+		if s, ok := f.read(filepath.Join(dir, name, "SKILL.md"), name, scope, false); ok {
+			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// commands reads the files of a directory of commands, with those of its folders, in the order of their names.
+func (f *Finder) commands(dir, scope string) []Skill {
+	var out []Skill
+	var walk func(dir string, folders []string)
+	walk = func(dir string, folders []string) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			name, isFile := strings.CutSuffix(e.Name(), ".md")
+			switch {
+			case !validName(name):
+			case e.IsDir() && len(folders) < maxFolders:
+				walk(path, append(folders[:len(folders):len(folders)], e.Name()))
+			case isFile && len(out) < maxSkills:
+				if s, ok := f.read(path, name, scope, true); ok {
+					s.Long = strings.Join(append(folders[:len(folders):len(folders)], name), ":")
+					out = append(out, s)
+				}
+			}
+		}
+	}
+	walk(dir, nil)
+	// What stands higher has the short name.
+	slices.SortStableFunc(out, func(a, b Skill) int {
+		return strings.Count(a.Long, ":") - strings.Count(b.Long, ":")
+	})
+	return out
+}
+
+// read reads a file, unless it is as it was.
+func (f *Finder) read(path, name, scope string, command bool) (Skill, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return Skill{}, false
+	}
+	if c, ok := f.files[path]; ok && c.at.Equal(info.ModTime()) && c.size == info.Size() && c.skill.Scope == scope {
+		return c.skill, true
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Skill{}, false
+	}
+	s := parse(name, path, scope, string(b), command)
+	if f.files == nil {
+		f.files = map[string]cached{}
+	}
+	f.files[path] = cached{info.ModTime(), info.Size(), s}
+	return s, true
 }
 
 // validName refuses names that would break the lines of a listing or of a rule.
@@ -114,7 +236,7 @@ func validName(name string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("():*\"`<>", r) })
 }
 
-func parse(name, path, scope, text string) Skill {
+func parse(name, path, scope, text string, command bool) Skill {
 	f, body := frontmatter.Parse(strings.ToValidUTF8(strings.TrimPrefix(text, "\ufeff"), "\ufffd"))
 	body = strings.TrimSpace(body)
 	about := f.Text("description")
@@ -128,10 +250,52 @@ func parse(name, path, scope, text string) Skill {
 	if len(args) == 1 {
 		args = strings.Fields(args[0])
 	}
-	return Skill{
-		Name: name, Description: strings.Join(strings.Fields(about), " "), Path: path, Dir: filepath.Dir(path), Scope: scope,
-		UserOnly: f.Bool("disable-model-invocation", false), Arguments: args, Body: body,
+	s := Skill{
+		Name: name, Description: strings.Join(strings.Fields(about), " "), Path: path, Dir: filepath.Dir(path), Scope: scope, Command: command,
+		UserOnly: f.Bool("disable-model-invocation", false), Hidden: !f.Bool("user-invocable", true), Arguments: args, Body: body,
+		Hint: strings.Join(strings.Fields(hint(f)), " "), Allow: rules(f, "allowed-tools"), Disallow: rules(f, "disallowed-tools"),
+		Model: f.Text("model"), Effort: strings.ToLower(f.Text("effort")),
+		Fork: f.Text("context") == "fork", Agent: f.Text("agent"), Background: f.Bool("background", true),
 	}
+	if s.Model == "inherit" {
+		s.Model = ""
+	}
+	if command && !zeroBased(body) {
+		s.first = 1
+	}
+	return s
+}
+
+// zeroBased reports that a command counts its arguments from 0: it uses the first, or writes them in the newer form.
+// Older commands count from 1.
+func zeroBased(body string) bool {
+	return strings.Contains(body, "$0") || strings.Contains(body, "$ARGUMENTS[")
+}
+
+// hint is the field argument-hint, which people write as [file], a list to YAML.
+func hint(f frontmatter.Fields) string {
+	if list, ok := f["argument-hint"].([]any); ok {
+		var words []string
+		for _, v := range list {
+			words = append(words, fmt.Sprint(v))
+		}
+		return "[" + strings.Join(words, ", ") + "]"
+	}
+	return f.Text("argument-hint")
+}
+
+// rules is a field with permission rules: a list, or a text in which they stand between commas or blanks.
+func rules(f frontmatter.Fields, key string) []string {
+	if list, ok := f[key].([]any); ok {
+		var out []string
+		for _, v := range list {
+			if s, ok := v.(string); ok {
+				out = append(out, perm.SplitRules(s)...)
+			}
+		}
+		return out
+	}
+	return perm.SplitRules(f.Text(key))
 }
 
 func firstParagraph(body string) string {

@@ -156,14 +156,14 @@ func (s *Session) deps(table *price.Table, state *session.State) (pipeline.Deps,
 		},
 	}, s.Config)
 	return pipeline.Deps{
-		Input: input.Deps{Resolve: func(string) (string, bool) { return "", false }, Commands: []input.Command{{
-			Name: "compact", Run: func(ctx context.Context, t *turn.Turn, args string) (string, error) {
+		Input: input.Deps{Resolve: func(string) (string, bool) { return "", false }, Commands: func() []input.Command {
+			return []input.Command{{Name: "compact", Run: func(ctx context.Context, t *turn.Turn, args string) (string, error) {
 				if args == "undo" {
 					return stage.Undo(t)
 				}
 				return stage.Compact(ctx, t, args)
-			},
-		}}},
+			}}}
+		}},
 		Attach:  []attach.Source{rules(), attach.Date(), attach.Todo(todos)},
 		Prompt:  prompt.Deps{Config: prompt.Config{Custom: &custom}, Tools: registry.Defs(), Freeze: s.eng.Freeze},
 		Compact: stage, Normalize: norm, NormalizeConfig: cfg,

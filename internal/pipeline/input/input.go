@@ -13,7 +13,10 @@ import (
 
 // Deps is what the stage needs.
 type Deps struct {
-	Commands []Command
+	// Commands are the slash commands of this moment. None: they are switched off, and a leading slash is text.
+	Commands func() []Command
+	// Unknown says that a command that nobody knows is text for the model, as hosts expect; else it is an error.
+	Unknown bool
 	// Image reads an image file and returns it as a block within the API's limits.
 	Image func(path string) (msg.Block, error)
 	// Resolve makes a mentioned path absolute and reports whether there is such a file or directory.
@@ -22,22 +25,49 @@ type Deps struct {
 	Submit func(ctx context.Context, t *turn.Turn) turn.Hooked
 }
 
-// Command is a slash command that runs here, without a model call.
+// Command is a slash command: one that runs here, without a model call, or one that stands for a prompt.
 type Command struct {
 	Name    string
 	Aliases []string
 	Args    string // hint, such as "[model]"
 	Help    string // one line
-	Run     func(ctx context.Context, t *turn.Turn, args string) (string, error)
+	Group   string // heading in the list of commands
+	Source  string // builtin, user, project, …
+	// Screen says that only a terminal's screen can do what it is for; elsewhere it says so.
+	Screen bool
+	// Silent keeps what it says out of the transcript.
+	Silent bool
+	// Run does it, and returns what to tell the person.
+	Run func(ctx context.Context, t *turn.Turn, args string) (string, error)
+	// Expand returns the prompt that it stands for. Then Run is nil.
+	Expand func(ctx context.Context, t *turn.Turn, args string) (Expanded, error)
+}
+
+// Expanded is the prompt that a command stands for, and what counts for its turn.
+type Expanded struct {
+	Text          string
+	Model, Effort string // empty: as they are
+	// Resolve takes the place of the stage's for the mentions of the text; nil: it does not.
+	Resolve func(path string) (abs string, ok bool)
+	// Hooked is what the hooks made of it.
+	Hooked turn.Hooked
 }
 
 // New returns the stage.
 func New(d Deps) func(context.Context, *turn.Turn) error {
 	return func(ctx context.Context, t *turn.Turn) error {
 		in := t.Input
-		if !in.Literal && len(d.Commands) > 0 { // none: they are switched off, and a leading slash is text
-			if name, args, ok := SplitCommand(in.Text); ok {
-				return d.command(ctx, t, name, args)
+		if name, args, ok := SplitCommand(in.Text); ok && !in.Literal && d.Commands != nil {
+			if all := d.Commands(); len(all) > 0 {
+				c, known := find(all, name)
+				switch {
+				case known && c.Expand != nil:
+					return d.expand(ctx, t, c, args)
+				case known:
+					return run(ctx, t, c, name, args)
+				case !d.Unknown:
+					return failure(unknown(name, all))
+				}
 			}
 		}
 		m, err := d.message(t, in)
@@ -49,7 +79,7 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 		}
 		ms := []msg.Message{m}
 		if t.Ultra {
-			ms = append(ms, msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(ultraText)}})
+			ms = append(ms, ultra())
 		}
 		if d.Submit == nil || in.Origin != "" {
 			return t.Append(ms...)
@@ -61,6 +91,10 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 // ultraText is what the keyword ultrathink adds to its prompt. It asks the model; the effort that is sent stays as it
 // is, and with it the prompt cache.
 const ultraText = "The user asks for the deepest thinking on this prompt: before you answer or act, work the problem through from several sides, question your first idea, and check the result."
+
+func ultra() msg.Message {
+	return msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(ultraText)}}
+}
 
 // submit asks whether the prompt may go on, and keeps it with what was added to it.
 func (d Deps) submit(ctx context.Context, t *turn.Turn, prompt []msg.Message) error {
@@ -127,22 +161,75 @@ func (d Deps) mentions(t *turn.Turn, m *msg.Message, text string) {
 	}
 }
 
-// command runs a slash command. Its output is kept as a system message, which the model never sees.
-func (d Deps) command(ctx context.Context, t *turn.Turn, name, args string) error {
-	c, ok := find(d.Commands, name)
-	if !ok {
-		return failure(unknown(name, d.Commands))
-	}
+// run runs a local command. Its output is kept as a system message, which the model never sees.
+func run(ctx context.Context, t *turn.Turn, c Command, name, args string) error {
 	t.Done = true
 	text, err := c.Run(ctx, t, args)
 	if err != nil {
 		return failure(fmt.Errorf("/%s: %w", c.Name, err))
 	}
 	t.Text = text
+	if c.Silent {
+		return nil
+	}
 	return t.Append(msg.Message{
 		Kind: msg.KindSystem, Subtype: msg.SubLocalCommand, Level: "info",
 		Blocks: []msg.Block{msg.Text("/" + strings.TrimSpace(name+" "+args) + "\n" + text)},
 	})
+}
+
+// expand puts the prompt that a command stands for into the conversation: a message that says what was typed, in the
+// form that readers of transcripts know, and one with the command's text.
+func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) error {
+	e, err := c.Expand(ctx, t, args)
+	if err != nil {
+		return failure(fmt.Errorf("/%s: %w", c.Name, err))
+	}
+	if e.Hooked.Blocked() {
+		t.Note("the command was blocked: %s", e.Hooked.Decision.Reason)
+		return errors.Join(t.Append(e.Hooked.Messages...), turn.StoppedByHook(e.Hooked.Decision.Reason))
+	}
+	in := t.Input
+	in.Literal = true // mentions are looked for in the whole text
+	typed, err := d.message(t, in)
+	if err != nil {
+		return err
+	}
+	t.Done = in.NoQuery
+	typed.Blocks[len(typed.Blocks)-1] = msg.Text(Typed(c.Name, args)) // the text stands last
+	text := msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(e.Text)}}
+	if e.Resolve != nil {
+		d.Resolve = e.Resolve
+	}
+	d.mentions(t, &text, withoutPiped(e.Text, t.Input))
+	t.Ultra = HasKeyword(args, "ultrathink")
+	if e.Model != "" {
+		t.Model = e.Model
+		t.Note("model %s for this turn", e.Model)
+	}
+	if e.Effort != "" {
+		t.Effort = e.Effort
+	}
+	ms := []msg.Message{typed, text}
+	if t.Ultra {
+		ms = append(ms, ultra())
+	}
+	ms = append(ms, e.Hooked.Messages...)
+	if e.Hooked.Stop != nil {
+		return errors.Join(t.Append(ms...), e.Hooked.Stop)
+	}
+	if d.Submit == nil {
+		return t.Append(ms...)
+	}
+	return d.submit(ctx, t, ms)
+}
+
+// withoutPiped leaves out of a text what was not typed, but passed on to the command.
+func withoutPiped(text string, in event.Prompt) string {
+	if in.Typed <= 0 || in.Typed >= len(in.Text) {
+		return text
+	}
+	return strings.ReplaceAll(text, strings.TrimSpace(in.Text[in.Typed:]), " ")
 }
 
 // failure ends the turn with an error of the user's input.

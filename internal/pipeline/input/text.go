@@ -31,6 +31,15 @@ func SplitCommand(text string) (name, args string, ok bool) {
 	return m[1], strings.TrimSpace(args), true
 }
 
+// Typed is how a transcript says which command was typed.
+func Typed(name, args string) string {
+	text := "<command-message>" + name + "</command-message>\n<command-name>/" + name + "</command-name>"
+	if args != "" {
+		text += "\n<command-args>" + args + "</command-args>"
+	}
+	return text
+}
+
 // unknown names the nearest commands.
 func unknown(name string, cmds []Command) error {
 	type near struct {

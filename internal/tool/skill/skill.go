@@ -22,9 +22,8 @@ const schema = `{"type":"object","properties":{"skill":{"type":"string","descrip
 // Deps is what the tool needs of its session.
 type Deps struct {
 	Find func() []skill.Skill
-	// Trusted reports whether the project's own skills may be invoked.
-	Trusted func() bool
-	Vars    func() skill.Vars
+	// Load returns the text of a skill with its placeholders filled in and its shell lines run, as far as they may be.
+	Load func(ctx context.Context, s skill.Skill, args string) (string, error)
 }
 
 // Tool is the tool Skill.
@@ -67,10 +66,13 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	return tool.Plan{
-		Summary: "Skill " + name, Parallel: true, ReadOnly: true,
-		Run: func(context.Context, tool.Progress) (tool.Result, error) {
-			text := fmt.Sprintf("Skill %s, from %s. Its further files are beside it; read them when it refers to them.\n\n%s", s.Name, s.Dir, s.Render(in.Args, t.d.Vars()))
-			res := tool.TextResult(text)
+		Summary: "Skill " + name, Parallel: !s.HasShell(), ReadOnly: !s.HasShell(),
+		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
+			text, err := t.d.Load(ctx, s, in.Args)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			res := tool.TextResult(fmt.Sprintf("Skill %s, from %s. Its further files are beside it; read them when it refers to them.\n\n%s", s.Name, s.Dir, text))
 			res.Output, res.Budgeted = Output{Success: true, Command: s.Name}, true
 			return res, nil
 		},
@@ -84,11 +86,8 @@ func (t *Tool) find(name string) (skill.Skill, error) {
 			continue
 		}
 		names = append(names, s.Name)
-		if s.Name != name {
+		if s.Name != name && (s.Long == "" || s.Long != name) {
 			continue
-		}
-		if s.Scope == "project" && !t.d.Trusted() {
-			return s, fmt.Errorf("the skill %s comes from a project that is not trusted, so it was not loaded; the user can change that with lathe trust, or --trust for one run", name)
 		}
 		return s, nil
 	}

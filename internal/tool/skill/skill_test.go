@@ -1,6 +1,7 @@
 package skill_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -15,24 +16,21 @@ import (
 func TestSkill(t *testing.T) {
 	all := []found.Skill{
 		{Name: "mine", Scope: "user", Dir: "/u/mine", Body: "do $ARGUMENTS"},
-		{Name: "theirs", Scope: "project", Dir: "/p/theirs", Body: "x"},
+		{Name: "commit", Long: "git:commit", Command: true, Scope: "project", Dir: "/p/git", Body: "x"},
 		{Name: "secret", Scope: "user", UserOnly: true},
 	}
-	for name, c := range map[string]struct {
-		input   string
-		trusted bool
-		want    string
-		err     string
-	}{
-		"loaded":      {`{"skill":"/mine","args":"it"}`, false, "Skill mine, from /u/mine. Its further files are beside it; read them when it refers to them.\n\ndo it", ""},
-		"not trusted": {`{"skill":"theirs"}`, false, "", "is not trusted"},
-		"trusted":     {`{"skill":"theirs"}`, true, "Skill theirs, from /p/theirs. Its further files are beside it; read them when it refers to them.\n\nx", ""},
-		"unknown":     {`{"skill":"other"}`, true, "", "there are: mine, theirs"},
-		"user only":   {`{"skill":"secret"}`, true, "", "there is no skill"},
+	for name, c := range map[string]struct{ input, want, err string }{
+		"loaded":       {`{"skill":"/mine","args":"it"}`, "Skill mine, from /u/mine. Its further files are beside it; read them when it refers to them.\n\ndo it", ""},
+		"by long name": {`{"skill":"git:commit"}`, "Skill commit, from /p/git. Its further files are beside it; read them when it refers to them.\n\nx", ""},
+		"unknown":      {`{"skill":"other"}`, "", "there are: mine, commit"},
+		"user only":    {`{"skill":"secret"}`, "", "there is no skill"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := skill.New(skill.Deps{
-				Find: func() []found.Skill { return all }, Trusted: func() bool { return c.trusted }, Vars: func() found.Vars { return found.Vars{} },
+				Find: func() []found.Skill { return all },
+				Load: func(_ context.Context, s found.Skill, args string) (string, error) {
+					return s.Render(args, found.Vars{}), nil
+				},
 			})
 			plan, err := s.Plan(t.Context(), tool.Call{ID: "1", Input: json.RawMessage(c.input)})
 			if c.err != "" {

@@ -1,0 +1,315 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/hook"
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/pipeline/input"
+	"lathe/internal/pipeline/tools"
+	"lathe/internal/skill"
+	"lathe/internal/tool"
+	"lathe/internal/turn"
+)
+
+// shellLimit is how long one shell line of a skill or command may take.
+const shellLimit = 2 * time.Minute
+
+// stackMost is how many skills one message may name at its start.
+const stackMost = 6
+
+// customState is what a conversation keeps of its skills and commands.
+type customState struct {
+	finder skill.Finder
+
+	mu    sync.Mutex
+	rules []perm.Rule // that skills brought for this turn
+	told  string      // the list of commands, as front ends were told of it last
+}
+
+func (c *customState) add(rules []perm.Rule) {
+	c.mu.Lock()
+	c.rules = append(c.rules, rules...)
+	c.mu.Unlock()
+}
+
+// endTurn takes back what counted for a turn.
+func (c *customState) endTurn() {
+	c.mu.Lock()
+	c.rules = nil
+	c.mu.Unlock()
+}
+
+// over adds the rules of the turn.
+func (c *customState) over(set *perm.Ruleset) *perm.Ruleset {
+	c.mu.Lock()
+	more := slices.Clone(c.rules)
+	c.mu.Unlock()
+	if len(more) == 0 {
+		return set
+	}
+	return set.With(more...)
+}
+
+// customCommands are the skills, and the commands of files, that a person may type.
+func (r *run) customCommands() []input.Command {
+	var out []input.Command
+	for _, s := range r.skills() {
+		if s.Hidden {
+			continue
+		}
+		c := input.Command{Name: s.Name, Args: s.Hint, Help: oneLine(s.Description, 200), Group: "Skills and commands of files", Source: s.Scope}
+		if s.Long != "" && s.Long != s.Name {
+			c.Aliases = []string{s.Long}
+		}
+		c.Expand = func(ctx context.Context, t *turn.Turn, args string) (input.Expanded, error) {
+			return r.expandSkill(ctx, t, s, args)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// vars are the facts that a skill's text may refer to.
+func (r *run) vars() skill.Vars {
+	return skill.Vars{Session: r.conv.log.ID(), Effort: r.effort(), Project: first(r.place.root, r.place.sys.Dirs.Work)}
+}
+
+// expandSkill makes the prompt of a typed skill or command, and of those that are named behind it: /a /b text.
+func (r *run) expandSkill(ctx context.Context, t *turn.Turn, s skill.Skill, args string) (input.Expanded, error) {
+	var out input.Expanded
+	stack := []skill.Skill{s}
+	for len(stack) < stackMost && !s.Fork {
+		next, rest, ok := r.stacked(args)
+		if !ok || next.Fork {
+			break
+		}
+		stack, args = append(stack, next), rest
+	}
+	var texts []string
+	for _, s := range stack {
+		text, err := r.loadSkill(ctx, s, args, byUser)
+		if err != nil {
+			return out, err
+		}
+		if !s.Command { // its further files are beside it
+			text = fmt.Sprintf("Skill %s, from %s:\n\n%s", s.Name, s.Dir, text)
+		}
+		texts = append(texts, text)
+		if s.Model != "" {
+			out.Model = r.resolve1m(s.Model)
+		}
+		out.Effort = first(s.Effort, out.Effort)
+		if !r.mayGrant(s) {
+			out.Resolve = r.resolveInside
+		}
+	}
+	out.Text = strings.Join(texts, "\n\n")
+	if h := r.hooks; h != nil {
+		_, out.Hooked = h.fire(ctx, t, hook.Payload{Event: hook.UserPromptExpansion, Match: s.Name, Fields: map[string]any{
+			"expansion_type": "slash_command", "command_name": s.Name, "command_args": args, "command_source": s.Scope, "prompt": t.Input.Text,
+		}})
+	}
+	return out, nil
+}
+
+// stacked reads a skill's name at the start of the arguments.
+func (r *run) stacked(args string) (skill.Skill, string, bool) {
+	name, rest, ok := input.SplitCommand(args)
+	if !ok {
+		return skill.Skill{}, "", false
+	}
+	for _, s := range r.skills() {
+		if s.Name == name && !s.Hidden && !s.Command {
+			return s, rest, true
+		}
+	}
+	return skill.Skill{}, "", false
+}
+
+// resolveInside finds mentioned files only below the working directories: the text comes from a folder that is not
+// trusted.
+func (r *run) resolveInside(path string) (string, bool) {
+	abs, ok := r.resolve(path)
+	return abs, ok && r.readable(abs)
+}
+
+// mayGrant reports whether a skill may run and allow things: the user's own may, the project's once it is trusted.
+func (r *run) mayGrant(s skill.Skill) bool { return s.Scope != "project" || r.place.trusted }
+
+// Who loads a skill, as hooks are told.
+const (
+	byUser  = "user"
+	byModel = "claude"
+)
+
+// loadSkill fills in a skill's text, runs its shell lines, and lets its permissions count for the turn.
+func (r *run) loadSkill(ctx context.Context, s skill.Skill, args, by string) (string, error) {
+	grants := r.skillRules(s)
+	text, err := s.Expand(args, r.vars(), func(command string) (string, error) {
+		return r.shellLine(ctx, s, command, by, grants)
+	})
+	if err != nil {
+		return "", err
+	}
+	r.custom.add(grants)
+	return text, nil
+}
+
+// skillRules are the rules of a skill's front matter. What it forbids counts always, what it allows only from those
+// who may grant.
+func (r *run) skillRules(s skill.Skill) []perm.Rule {
+	var out []perm.Rule
+	add := func(texts []string, effect perm.Verdict) {
+		for _, text := range texts {
+			text = s.Fill(text, r.vars())
+			if _, _, _, err := perm.ParseRule(text); err != nil {
+				r.warn(fmt.Sprintf("%s: the rule %q: %v", s.Path, text, err))
+				continue
+			}
+			src := perm.Source{Kind: "rule", Rule: text, Scope: "session", File: s.Path}
+			out = append(out, perm.Rule{Text: text, Effect: effect, Source: src, Dir: r.place.sys.Dirs.Work})
+		}
+	}
+	add(s.Disallow, perm.Deny)
+	if r.mayGrant(s) {
+		add(s.Allow, perm.Allow)
+	}
+	return out
+}
+
+// shellLine runs one shell line of a skill by the Bash tool and returns its output. Nobody is asked: what the rules do
+// not allow is not run, and ends the skill.
+func (r *run) shellLine(ctx context.Context, s skill.Skill, command, by string, grants []perm.Rule) (string, error) {
+	pattern := oneLine(command, 200)
+	if r.place.settings.Bool("disableSkillShellExecution", false) {
+		return "[a shell command stood here; the settings switch those off (disableSkillShellExecution)]", nil
+	}
+	if !r.mayGrant(s) {
+		return "", lineRefused(pattern, "%s comes from a project that is not trusted, so nothing of it is run (lathe trust, or --trust for one run)", s.Path)
+	}
+	bash, ok := r.tools.registry.Get("Bash")
+	if !ok {
+		return "", lineRefused(pattern, "this session has no Bash tool")
+	}
+	id := "skill-" + r.place.sys.NewID()
+	in, err := json.Marshal(map[string]any{"command": command, "description": "Shell line of /" + s.Name, "timeout": shellLimit.Milliseconds()})
+	if err != nil {
+		return "", err
+	}
+	if in, err = tool.Canonical(bash, in); err != nil {
+		return "", err
+	}
+	plan, err := bash.Plan(ctx, tool.Call{ID: id, Input: in})
+	if err != nil {
+		return "", lineFailed(pattern, err.Error())
+	}
+	req := perm.Request{Tool: "Bash", Input: in, ReadOnly: plan.ReadOnly, Target: plan.Target}
+	if d := r.decideWith(req, grants); d.Verdict != perm.Allow {
+		return "", lineRefused(pattern, "%s", d.Reason)
+	}
+	if why := r.hooks.refusesLine(ctx, s, command, id, by, in); why != "" {
+		return "", lineRefused(pattern, "%s", why)
+	}
+	return r.runLine(ctx, plan, pattern)
+}
+
+// lineRefused and lineFailed are errors in the documented wording.
+func lineRefused(pattern, format string, args ...any) error {
+	return fmt.Errorf("%s %q: %s", "Shell command permission check failed for pattern", pattern, fmt.Sprintf(format, args...))
+}
+
+func lineFailed(pattern, why string) error {
+	return fmt.Errorf("%s %q: %s", "Shell command failed for pattern", pattern, why)
+}
+
+// runLine runs a shell line that was allowed. It leaves the session's directory as it was.
+func (r *run) runLine(ctx context.Context, plan tool.Plan, pattern string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, shellLimit-time.Second) // before the tool would go on in the background
+	defer cancel()
+	dir := r.tools.workspace.Cwd()
+	res, err := plan.Run(ctx, func(string) {})
+	r.tools.workspace.SetCwd(dir)
+	if err != nil {
+		return "", lineFailed(pattern, err.Error())
+	}
+	text := msg.JoinText(res.Blocks)
+	if res.IsError {
+		return "", lineFailed(pattern, strings.TrimSpace(text))
+	}
+	return text, nil
+}
+
+// decideWith judges a call with more rules than those in force.
+func (r *run) decideWith(req perm.Request, more []perm.Rule) perm.Decision {
+	r.refresh()
+	env := r.env()
+	env.Rules = env.Rules.With(more...)
+	env.Sandbox = r.sandboxOf(req)
+	r.place.care(&env, req.Tool)
+	return perm.Decide(req, env)
+}
+
+// refusesLine asks the hooks of a skill's shell line, and those that guard Bash. It returns why one is against it.
+func (h *hooks) refusesLine(ctx context.Context, s skill.Skill, command, id, by string, in json.RawMessage) string {
+	if h == nil {
+		return ""
+	}
+	call := tools.HookCall{ID: id, Tool: "Bash", Input: in}
+	o := h.bus.Fire(ctx, h.call(hook.PreToolUse, call, map[string]any{"tool_use_id": id}))
+	h.tell(o)
+	switch {
+	case o.Stop:
+		return "a PreToolUse hook ended it: " + o.Reason
+	case o.Decision != nil && o.Decision.Verdict != perm.Allow:
+		return "a PreToolUse hook refused it: " + o.Decision.Reason
+	case o.Input != nil:
+		return "a PreToolUse hook wants to change it, which a shell line of a skill does not allow"
+	}
+	o = h.bus.Fire(ctx, hook.Payload{Event: hook.PreSkillShellCommand, Match: "Bash", Fields: map[string]any{
+		"tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_use_id": id,
+		"command_name": s.Name, "command_source": s.Scope, "invoked_by": by,
+	}})
+	h.tell(o)
+	switch {
+	case o.Stop:
+		return "a PreSkillShellCommand hook ended it: " + o.Reason
+	case o.Decision != nil && o.Decision.Verdict != perm.Allow:
+		return "a PreSkillShellCommand hook refused it: " + o.Decision.Reason
+	case o.Input != nil:
+		return "a PreSkillShellCommand hook wants to change it, which is not possible"
+	}
+	return ""
+}
+
+// tellCommands says that the commands have changed since front ends were told of them.
+func (r *run) tellCommands(t *turn.Turn) error {
+	now := string(event.Encode(r.commandList()))
+	r.custom.mu.Lock()
+	was := r.custom.told
+	r.custom.told = now
+	r.custom.mu.Unlock()
+	if was == "" || was == now {
+		return nil
+	}
+	return t.Emit(event.CommandsChanged{Commands: json.RawMessage(now)})
+}
+
+// begin is called before each turn.
+func (r *run) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
+	if err := r.tellCommands(t); err != nil {
+		return nil, err
+	}
+	if r.hooks == nil {
+		return nil, nil
+	}
+	return r.hooks.begin(ctx, t)
+}
