@@ -62,7 +62,7 @@ func (r *run) engine() error {
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
-		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
+		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
 	}
 	cfg.Begin = r.begin
 	if r.trace != nil {

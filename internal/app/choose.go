@@ -23,6 +23,12 @@ func (r *run) modelName() string {
 	return r.resolve1m(name)
 }
 
+// defaultModel is the model of a session for which none was asked for.
+func (r *run) defaultModel() string {
+	getenv := r.place.sys.Getenv
+	return r.resolve1m(first(r.model.model, getenv("ANTHROPIC_MODEL"), r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default"))
+}
+
 // modelKind is the state record of the model that a session was changed to.
 const modelKind = "model"
 

@@ -61,6 +61,8 @@ type options struct {
 
 	prompt string // positional
 
+	host *initialize // what the host at the other end has asked for; nil without a host
+
 	state     string // of the demo: replaces the state directory
 	recording []byte // of the demo: answers
 }

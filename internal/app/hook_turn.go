@@ -259,9 +259,13 @@ func (h *hooks) Refused(ctx context.Context, t *turn.Turn, c tools.HookCall, d p
 	return out
 }
 
+// Answers implements tools.Hooks.
+func (h *hooks) Answers(name string) bool { return h.bus.Has(hook.PermissionRequest, name) }
+
 // Asked implements tools.Hooks.
 func (h *hooks) Asked(ctx context.Context, t *turn.Turn, c tools.HookCall, d perm.Decision) turn.Hooked {
 	o, out := h.fire(ctx, t, h.call(hook.PermissionRequest, c, map[string]any{"permission_suggestions": suggestions(d.Suggest)}))
+	out.Updates = o.Updates
 	if o.Abort {
 		out.Stop = &turn.Stop{Subtype: event.ErrDuring, Terminal: "aborted_tools", Errors: []string{o.Decision.Reason}}
 	}

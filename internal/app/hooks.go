@@ -44,7 +44,7 @@ func (r *run) newHooks() *hooks {
 	d := r.place.sys.Dirs
 	set := hook.Parse(r.hookSources(), perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
 	r.place.notes = append(r.place.notes, set.Warnings...)
-	if set.Empty() {
+	if set.Empty() && r.o.host == nil { // a host may register hooks at any time
 		return nil
 	}
 	h := &hooks{r: r, set: set, cwd: r.tools.workspace.Cwd(), effort: r.effort()}
@@ -54,7 +54,17 @@ func (r *run) newHooks() *hooks {
 		Base: h.base, Perm: r.env, Spill: r.spill, Ask: r.askHook,
 		URLs: trustedList(r.place.settings, "allowedHttpHookUrls"), HeaderVars: trustedList(r.place.settings, "httpHookAllowedEnvVars"),
 	}
+	if r.o.host != nil {
+		deps.Call = r.callback
+	}
 	h.bus = hook.New(deps)
+	if r.o.host != nil {
+		problems, err := h.bus.SetHost(r.o.host.Hooks)
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+		r.place.notes = append(r.place.notes, problems...)
+	}
 	return h
 }
 

@@ -9,9 +9,12 @@ import (
 	"os"
 	"strings"
 
+	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/front/sdk"
+	"lathe/internal/hook"
 	"lathe/internal/pipeline/prompt"
+	"lathe/internal/turn"
 )
 
 // initialize is what a host may set in the handshake. Unknown fields are ignored.
@@ -23,6 +26,7 @@ type initialize struct {
 	Hooks        json.RawMessage `json:"hooks"`
 	SDKServers   []string        `json:"sdkMcpServers"`
 	Agents       json.RawMessage `json:"agents"`
+	Dialogs      []string        `json:"supportedDialogKinds"`
 }
 
 // runHost serves a program that speaks the control protocol on standard input and output.
@@ -35,13 +39,13 @@ func runHost(o *options, st Streams) int {
 	if err != nil {
 		return report(st, err)
 	}
-	var init *initialize
-	if first.Type == "control_request" && first.Subtype() == "initialize" {
-		init = &initialize{}
-		if err := json.Unmarshal(first.Request, init); err != nil {
+	o.host = &initialize{}
+	greeted := first.Type == "control_request" && first.Subtype() == "initialize"
+	if greeted {
+		if err := json.Unmarshal(first.Request, o.host); err != nil {
 			return report(st, fmt.Errorf("initialize: %w", err))
 		}
-		init.apply(o)
+		o.host.apply(o)
 	}
 	o.print = true
 	r, err := newRun(o, st)
@@ -50,9 +54,9 @@ func runHost(o *options, st Streams) int {
 	}
 	defer r.close()
 	opts := r.hostOptions()
-	if init == nil {
+	if !greeted {
 		opts.First = &first
-	} else if _, err := st.Out.Write(append(sdk.Initialized(first.RequestID, r.handshake(init)), '\n')); err != nil {
+	} else if _, err := st.Out.Write(append(sdk.Initialized(first.RequestID, r.handshake(o.host)), '\n')); err != nil {
 		return exitClosedPipe
 	}
 	return r.host(in, opts)
@@ -131,17 +135,49 @@ func joinBlocks(blocks []string) string {
 
 // handshake is the payload of the answer to initialize.
 func (r *run) handshake(i *initialize) map[string]any {
-	if i.Hooks != nil && string(i.Hooks) != "null" {
-		r.place.notes = append(r.place.notes, "hooks of the host are not called by this version of Lathe; do not rely on one to guard a tool")
-	}
 	if len(i.SDKServers) > 0 || i.Agents != nil && string(i.Agents) != "null" {
 		r.place.notes = append(r.place.notes, "MCP servers and agents of the host are not supported by this version of Lathe")
 	}
 	return map[string]any{
 		"commands": r.commandList(), "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"},
 		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},
-		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": false,
+		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": true, "hook_on_failure_supported": true,
 	}
+}
+
+// initializeAgain takes a later handshake: the hooks are replaced, what the session began with stays.
+func (r *run) initializeAgain(i *initialize) (any, error) {
+	problems, err := r.hooks.bus.SetHost(i.Hooks)
+	for _, p := range problems {
+		r.warn(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.handshake(i), nil
+}
+
+// canCall says what the host answers.
+func (r *run) canCall(kind string) bool {
+	if r.o.host == nil {
+		return false
+	}
+	switch kind {
+	case "hook_callback", "mcp_message", "elicitation":
+		return true
+	case "request_user_dialog":
+		return len(r.o.host.Dialogs) > 0
+	}
+	return false
+}
+
+// callback runs a hook of the host.
+func (r *run) callback(ctx context.Context, id, callID string, input json.RawMessage) (json.RawMessage, error) {
+	v, err := r.session.Call(ctx, "hook_callback", callID, map[string]any{"callback_id": id, "input": input})
+	if errors.Is(err, turn.ErrNobody) || errors.Is(err, engine.ErrClosed) {
+		return nil, hook.ErrGone
+	}
+	return v, err
 }
 
 func (r *run) modelList() []map[string]any {

@@ -6,52 +6,125 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"lathe/internal/event"
 	"lathe/internal/perm"
 )
 
-// query answers what a host asks of the session; see docs/sdk.md.
-func (r *run) query(ctx context.Context, kind string, payload json.RawMessage) (any, error) {
-	var in struct {
-		Mode   string `json:"mode"`
-		Model  string `json:"model"`
-		TaskID string `json:"task_id"`
-		Title  string `json:"title"`
-	}
-	if err := json.Unmarshal(payload, &in); err != nil {
-		return nil, fmt.Errorf("%s: %w", kind, err)
-	}
-	switch kind {
-	case "initialize":
-		return r.handshake(&initialize{}), nil
-	case "set_permission_mode":
-		return r.setMode(in.Mode)
-	case "set_model":
-		name := first(in.Model, "default")
-		r.session.SetModel(r.resolve1m(name))
-		return map[string]string{"model": r.session.Model()}, nil
-	case "mcp_status":
-		return map[string]any{"mcpServers": []any{}}, nil
-	case "get_context_usage":
-		return r.contextUsage(ctx, r.session.Messages()).payload(), nil
-	case "list_models":
-		return map[string]any{"models": r.modelList()}, nil
-	case "get_session_cost":
-		return map[string]any{"total_cost_usd": r.ledger.Totals().Cost}, nil
-	case "stop_task":
-		_, err := r.tools.tasks.Stop(in.TaskID)
-		if err != nil { // an unknown task has ended already
-			return map[string]any{}, nil
+// answer answers one kind of query. Its input is the query's payload.
+type answer func(ctx context.Context, payload json.RawMessage) (any, error)
+
+// on makes an answer of a function that takes the payload's fields.
+func on[T any](f func(ctx context.Context, in T) (any, error)) answer {
+	return func(ctx context.Context, payload json.RawMessage) (any, error) {
+		var in T
+		if err := json.Unmarshal(payload, &in); err != nil {
+			return nil, fmt.Errorf("the request cannot be read: %w", err)
 		}
-		return map[string]any{}, nil
-	case "rewind_files", "rewind", "checkpoints":
-		return r.queryRewind(ctx, kind, payload)
-	case "rename_session":
-		return map[string]any{}, r.conv.log.Keep("title", in.Title)
+		return f(ctx, in)
 	}
-	return nil, fmt.Errorf("unsupported control request subtype: %s", kind)
+}
+
+// nothing is the payload of a query without fields, and the answer of one that only does something.
+type nothing struct{}
+
+// queries are what a host or a screen may ask of the session, by name; see docs/sdk.md. Each file of this package may
+// add its own.
+func (r *run) queries() map[string]answer {
+	table := map[string]answer{}
+	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries()} {
+		maps.Copy(table, part)
+	}
+	return table
+}
+
+// unsupported is the error of a query that this program does not know.
+type unsupported string
+
+func (u unsupported) Error() string { return "Unsupported control request subtype: " + string(u) }
+
+// Code names the error for programs.
+func (unsupported) Code() string { return "unsupported_request" }
+
+// query answers a query of a front end.
+func (r *run) query(ctx context.Context, kind string, payload json.RawMessage) (any, error) {
+	r.queryOnce.Do(func() { r.queryTable = r.queries() })
+	f, ok := r.queryTable[kind]
+	if !ok {
+		return nil, unsupported(kind)
+	}
+	if len(payload) == 0 {
+		payload = json.RawMessage("{}")
+	}
+	return f(ctx, payload)
+}
+
+// settingQueries change how the session goes on.
+func (r *run) settingQueries() map[string]answer {
+	return map[string]answer{
+		"initialize": on(func(_ context.Context, in initialize) (any, error) { return r.initializeAgain(&in) }),
+		"set_permission_mode": on(func(_ context.Context, in struct {
+			Mode string `json:"mode"`
+		},
+		) (any, error) {
+			return r.setMode(in.Mode)
+		}),
+		"set_model": on(func(_ context.Context, in struct {
+			Model *string `json:"model"`
+		},
+		) (any, error) {
+			return r.setModel(in.Model)
+		}),
+	}
+}
+
+// sessionQueries tell of the session, and act on it.
+func (r *run) sessionQueries() map[string]answer {
+	rewind := func(kind string) answer {
+		return func(ctx context.Context, payload json.RawMessage) (any, error) { return r.queryRewind(ctx, kind, payload) }
+	}
+	return map[string]answer{
+		"rewind_files": rewind("rewind_files"), "rewind": rewind("rewind"), "checkpoints": rewind("checkpoints"),
+		"interrupt": on(func(context.Context, nothing) (any, error) { // it has happened: the front end does that at once
+			return map[string]any{"still_queued": r.session.Queued()}, nil
+		}),
+		"mcp_status":        on(func(context.Context, nothing) (any, error) { return map[string]any{"mcpServers": []any{}}, nil }),
+		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
+			return r.contextUsage(ctx, r.session.Messages()).payload(), nil
+		}),
+		"list_models":       on(func(context.Context, nothing) (any, error) { return map[string]any{"models": r.modelList()}, nil }),
+		"get_session_cost": on(func(context.Context, nothing) (any, error) {
+			return map[string]any{"total_cost_usd": r.ledger.Totals().Cost}, nil
+		}),
+		"stop_task": on(func(_ context.Context, in struct {
+			ID string `json:"task_id"`
+		},
+		) (any, error) {
+			_, _ = r.tools.tasks.Stop(in.ID) // an unknown task has ended already
+			return nothing{}, nil
+		}),
+		"rename_session": on(func(_ context.Context, in struct {
+			Title string `json:"title"`
+			Name  string `json:"name"`
+		},
+		) (any, error) {
+			return nothing{}, r.conv.log.Keep("title", cmp.Or(in.Title, in.Name))
+		}),
+	}
+}
+
+// setModel changes the model from the next request on; none, or "default", is the one that the session would have
+// started with.
+func (r *run) setModel(name *string) (any, error) {
+	id := r.defaultModel()
+	if name != nil && *name != "" && *name != "default" {
+		id = r.resolve1m(*name)
+	}
+	r.session.SetModel(id)
+	r.keepModel(id)
+	return map[string]string{"model": id}, nil
 }
 
 // setMode changes the permission mode for a host. What the start would have refused is refused here too.

@@ -49,6 +49,9 @@ type run struct {
 
 	custom customState // of skills and commands of files
 
+	queryOnce  sync.Once
+	queryTable map[string]answer
+
 	touchedMu    sync.Mutex
 	touched      []string // files of this turn's calls, for memory files of deeper directories
 	dropThinking bool

@@ -35,7 +35,7 @@ func (c *calls) abandon() {
 	c.open = nil
 	c.mu.Unlock()
 	for id, ch := range open {
-		ch <- event.Return{ID: id, Err: "the host has gone"}
+		ch <- event.Return{ID: id, Err: event.HostGone}
 	}
 }
 
@@ -82,10 +82,14 @@ func (s *Session) Call(ctx context.Context, kind, callID string, payload any) (j
 	}
 	select {
 	case r := <-answer:
-		if r.Err != "" {
+		switch r.Err {
+		case "":
+			return r.Value, nil
+		case event.HostGone:
+			return nil, turn.ErrNobody
+		default:
 			return nil, fmt.Errorf("%w: %s", ErrRefused, r.Err)
 		}
-		return r.Value, nil
 	case <-ctx.Done():
 		publish(event.CallCancelled{ID: id})
 		return nil, context.Cause(ctx)

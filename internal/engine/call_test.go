@@ -75,7 +75,7 @@ func TestCall(t *testing.T) {
 			t.Errorf("after a withdrawal the host heard %+v", e)
 		}
 		go func() { <-heard; leave() }()
-		if _, err := s.Call(ctx, "silence", "", nil); !errors.Is(err, ErrRefused) {
+		if _, err := s.Call(ctx, "silence", "", nil); !errors.Is(err, turn.ErrNobody) {
 			t.Errorf("the host left: %v", err)
 		}
 		if len(s.calls.open) != 0 {

@@ -62,7 +62,8 @@ func (s *Session) Connect(ctx context.Context) *Conn {
 // Wait returns when the loop has ended.
 func (c *Conn) Wait() { <-c.done }
 
-// Send queues an op.
+// Send queues an op. A closed session takes no prompts and queries any more, but its last turn may still be answered
+// and interrupted.
 func (c *Conn) Send(_ context.Context, op event.Op) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +114,12 @@ func (c *Conn) reply(q event.Query) event.Reply {
 	}
 	v, err := c.s.cfg.Query(c.ctx, q.Kind, q.Payload)
 	if err != nil {
-		return event.Reply{ID: q.ID, Err: err.Error()}
+		r := event.Reply{ID: q.ID, Err: err.Error()}
+		var coded interface{ Code() string }
+		if errors.As(err, &coded) {
+			r.Code = coded.Code()
+		}
+		return r
 	}
 	return event.Reply{ID: q.ID, Value: event.Encode(v)}
 }

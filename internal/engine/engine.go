@@ -135,6 +135,27 @@ func (s *Session) Freeze(f session.Frozen) error {
 	return s.cfg.Log.Freeze(f)
 }
 
+// Queued returns the ids of the prompts that wait.
+func (s *Session) Queued() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]string, 0, len(s.queue))
+	for _, p := range s.queue {
+		out = append(out, p.ID)
+	}
+	return out
+}
+
+// Tell hands an event to the front ends, inside a turn or outside. Before anybody listens it waits.
+func (s *Session) Tell(e event.Event) {
+	s.calls.mu.Lock()
+	publish := s.calls.publish
+	s.calls.mu.Unlock()
+	if publish != nil {
+		publish(e)
+	}
+}
+
 // Waiting reports whether prompts are queued; TakeQueued takes them.
 func (s *Session) Waiting() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.queue) > 0 }
 
@@ -326,9 +347,7 @@ func (s *Session) asker(emit func(event.Event) error) func(context.Context, even
 		case got := <-answer:
 			return got, nil
 		case <-ctx.Done():
-			if a.AgentID != "" {
-				_ = emit(event.AskWithdrawn{ID: a.ID}) // the end of the session's turn tells nobody of an agent's
-			}
+			_ = emit(event.AskWithdrawn{ID: a.ID}) // whoever shows it may take it back
 			return event.Answer{}, context.Cause(ctx)
 		}
 	}

@@ -43,6 +43,7 @@ type Reply struct {
 	ID    string
 	Value json.RawMessage
 	Err   string
+	Code  string // of the error, for programs; may be empty
 }
 
 // State says whether the session has work: "running" when it takes up a prompt while it was idle, "idle" when nothing

@@ -66,6 +66,9 @@ type Query struct {
 	Payload json.RawMessage
 }
 
+// HostGone is the error of a Return for a question that the host cannot be asked any more.
+const HostGone = "the host has gone"
+
 // Return answers a Call. Err is empty on success.
 type Return struct {
 	ID    string

@@ -37,6 +37,8 @@ type Deps struct {
 	HTTP http.RoundTripper
 	// URLs are patterns of the URLs that http hooks may use; nil: all.
 	URLs []string
+	// Call runs a callback of the host: its id, the tool use it is about (or ""), the input. Nil: such hooks fail.
+	Call func(ctx context.Context, id, callID string, input json.RawMessage) (json.RawMessage, error)
 	// HeaderVars are the environment variables that headers of http hooks may hold; nil: what each hook lists.
 	HeaderVars []string
 }
@@ -82,6 +84,8 @@ type Outcome struct {
 	Title    string          // of the session
 	Hide     bool            // UserPromptSubmit: do not show the blocked prompt
 	Abort    bool            // PermissionRequest: a refusal that ends the turn
+	Updates  json.RawMessage // PermissionRequest: permission updates that come with an allow
+	Display  *string         // MessageDisplay: what to show instead
 	Ran      []Run
 }
 
@@ -89,6 +93,7 @@ type Outcome struct {
 type Bus struct {
 	deps Deps
 	seq  atomic.Int64
+	host atomic.Pointer[Set] // what a host registered; nil: nothing
 	back background
 }
 
@@ -102,7 +107,7 @@ func (b *Bus) Has(e Event, match string) bool {
 		return false
 	}
 	info, _ := infoOf(e)
-	for _, g := range b.deps.Set.groups[e] {
+	for _, g := range b.groups(e) {
 		if !info.match || g.matcher.match(match) || g.matcher.broken != "" && guards(e) {
 			return true
 		}
@@ -113,7 +118,7 @@ func (b *Bus) Has(e Event, match string) bool {
 // Fire runs every handler that matches, beside each other, and joins their answers. It returns when all have ended,
 // except those that run in the background.
 func (b *Bus) Fire(ctx context.Context, p Payload) Outcome {
-	if b == nil || len(b.deps.Set.groups[p.Event]) == 0 {
+	if b == nil || len(b.groups(p.Event)) == 0 {
 		return Outcome{}
 	}
 	info, _ := infoOf(p.Event)
@@ -144,7 +149,7 @@ func (b *Bus) Fire(ctx context.Context, p Payload) Outcome {
 // pick returns the handlers that are meant, each once. broken is the reason for which the call must not run.
 func (b *Bus) pick(p Payload, info eventInfo) (out []*handler, broken string) {
 	seen := map[string]bool{}
-	for _, g := range b.deps.Set.groups[p.Event] {
+	for _, g := range b.groups(p.Event) {
 		if info.match && !g.matcher.match(p.Match) {
 			if g.matcher.broken != "" && guards(p.Event) {
 				return nil, fmt.Sprintf("the matcher %q of a %s hook cannot be evaluated (%s): %s", g.text, p.Event, g.where, g.matcher.broken)
@@ -180,6 +185,8 @@ func (b *Bus) one(ctx context.Context, p Payload, info eventInfo, h *handler, ba
 		r = b.post(limited, h, in)
 	case kindTool:
 		r = b.tool(limited, h, in)
+	case kindCallback:
+		r = b.callback(limited, p, h, in)
 	default:
 		r, v = b.model(limited, h, in)
 	}

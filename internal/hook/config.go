@@ -46,6 +46,8 @@ type handler struct {
 	key     string
 	source  perm.Source
 	where   string // file:line
+
+	callback string // id of the host's callback
 }
 
 // fields are those of the configuration. The whole of them is what makes two handlers the same.
@@ -315,6 +317,8 @@ func (h *handler) title() string {
 		return h.URL
 	case kindTool:
 		return "mcp__" + h.Server + "__" + h.Tool
+	case kindCallback:
+		return "the host's " + h.callback
 	}
 	return h.Type + ": " + firstLine(h.Prompt)
 }
@@ -336,5 +340,5 @@ func (h *handler) limit(info eventInfo) time.Duration {
 
 // blocksOnFailure says that a failure counts as a block.
 func (h *handler) blocksOnFailure(info eventInfo) bool {
-	return h.OnFailure == "block" && h.kind&(kindCommand|kindHTTP|kindTool|kindAgent) != 0 && !info.firm && !h.Async && !h.AsyncRewake
+	return h.OnFailure == "block" && h.kind&(kindCommand|kindHTTP|kindTool|kindAgent|kindCallback) != 0 && !info.firm && !h.Async && !h.AsyncRewake
 }

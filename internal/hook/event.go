@@ -30,6 +30,10 @@ const (
 
 	UserPromptExpansion  Event = "UserPromptExpansion"
 	PreSkillShellCommand Event = "PreSkillShellCommand"
+	MessageDisplay       Event = "MessageDisplay"
+	PreModelSwitch       Event = "PreModelSwitch"
+	PostModelSwitch      Event = "PostModelSwitch"
+	DirectoryAdded       Event = "DirectoryAdded"
 )
 
 // effect is what exit code 2 means at an event.
@@ -49,6 +53,7 @@ const (
 	kindTool // mcp_tool
 	kindPrompt
 	kindAgent
+	kindCallback // of the host
 
 	programs = kindCommand | kindHTTP | kindTool
 	all      = programs | kindPrompt | kindAgent
@@ -91,7 +96,7 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: kindCommand | kindTool, match: true}, true
 	case SessionEnd, PostCompact:
 		return eventInfo{kinds: programs, exit2: toUser, match: true}, true
-	case "PostModelSwitch":
+	case PostModelSwitch:
 		return eventInfo{kinds: programs, exit2: toUser, match: true, plain: true}, true
 	case "SubagentStart":
 		return eventInfo{kinds: programs, exit2: toUser, match: true}, true
@@ -101,17 +106,17 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: programs, exit2: toUser, match: true, narrow: true}, true
 	case ConfigChange, PreCompact, "Elicitation", "ElicitationResult":
 		return eventInfo{kinds: programs, exit2: blocks, match: true}, true
-	case "PreModelSwitch":
+	case PreModelSwitch:
 		return eventInfo{kinds: programs, exit2: blocks, match: true, timeout: 30 * time.Second}, true
 	case "WorktreeCreate":
 		return eventInfo{kinds: programs, exit2: blocks}, true
 	case "WorktreeRemove":
 		return eventInfo{kinds: programs}, true
-	case "MessageDisplay":
+	case MessageDisplay:
 		return eventInfo{kinds: programs, timeout: 10 * time.Second}, true
 	case StopFailure:
 		return eventInfo{kinds: programs, match: true, narrow: true}, true
-	case Notification, InstructionsLoaded, "DirectoryAdded":
+	case Notification, InstructionsLoaded, DirectoryAdded:
 		return eventInfo{kinds: programs, match: true}, true
 	}
 	return eventInfo{}, false

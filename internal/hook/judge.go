@@ -41,6 +41,7 @@ type raw struct {
 	timedOut  bool
 	cancelled bool
 	detached  bool // it goes on in the background
+	gone      bool // nobody is there to run it
 }
 
 // reply is a judged answer.
@@ -62,10 +63,10 @@ func judge(e Event, info eventInfo, h *handler, r raw) reply {
 	case r.cancelled:
 		rep.run.Outcome, rep.run.Problem = Cancelled, "the turn was interrupted"
 		return rep
-	case r.detached:
+	case r.detached, r.gone:
 		return rep
 	case r.problem != "":
-		return rep.fail(info, r.problem, r.timedOut && e == "PreModelSwitch")
+		return rep.fail(info, r.problem, r.timedOut && (e == PreModelSwitch || h.kind == kindCallback && (e == PreToolUse || e == UserPromptSubmit)))
 	case r.missing(e):
 		return rep.fail(info, failure(r), false)
 	}

@@ -80,8 +80,8 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 			o.Input = a.Input
 		}
 		o.Abort = o.Abort || a.Behavior == "deny" && a.Interrupt
-		if !absent(a.Permissions) {
-			add(&o.Problems, "updatedPermissions of a PermissionRequest hook are not applied by this version of Lathe ("+r.h.title()+")")
+		if !absent(a.Permissions) && a.Behavior == "allow" {
+			o.Updates = a.Permissions
 		}
 	}
 	if e == PostToolUse {
@@ -90,6 +90,9 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 		} else if !absent(s.MCPOutput) {
 			o.Output = s.MCPOutput
 		}
+	}
+	if s.Display != nil && e == MessageDisplay {
+		o.Display = s.Display
 	}
 	if s.FirstMessage != "" {
 		o.First = b.capped(s.FirstMessage)

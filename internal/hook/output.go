@@ -33,6 +33,7 @@ type specific struct {
 	MCPOutput     json.RawMessage `json:"updatedMCPToolOutput"`
 	FirstMessage  string          `json:"initialUserMessage"`
 	SessionTitle  string          `json:"sessionTitle"`
+	Display       *string         `json:"displayContent"`
 	RequestAnswer *answer         `json:"decision"`
 }
 

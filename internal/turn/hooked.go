@@ -13,6 +13,7 @@ type Hooked struct {
 	Decision *perm.Decision  // nil: none; Deny also stands for a block
 	Input    json.RawMessage // replaces a call's input; nil: as it was
 	Output   json.RawMessage // replaces a call's output; nil: as it was
+	Updates  json.RawMessage // permission updates that come with an allowed question
 	Messages []msg.Message   // to append: what ran, and context for the model
 	Stop     *Stop           // the turn ends here
 }

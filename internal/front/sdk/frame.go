@@ -99,8 +99,12 @@ func success(id string, value json.RawMessage) []byte {
 	return event.Encode(map[string]any{"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": id, "response": value}})
 }
 
-func failure(id, text string) []byte {
-	return event.Encode(map[string]any{"type": "control_response", "response": map[string]any{"subtype": "error", "request_id": id, "error": text}})
+func failure(id, text, code string) []byte {
+	r := map[string]any{"subtype": "error", "request_id": id, "error": text}
+	if code != "" {
+		r["error_code"] = code
+	}
+	return event.Encode(map[string]any{"type": "control_response", "response": r})
 }
 
 func request(id string, fields map[string]any) []byte {

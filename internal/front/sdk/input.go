@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 
 	"lathe/internal/event"
 )
@@ -30,9 +32,14 @@ func (s *server) read(in *Reader) {
 		open = append(open, id)
 	}
 	clear(s.asks)
+	calls := slices.Collect(maps.Keys(s.calls))
+	clear(s.calls)
 	s.mu.Unlock()
 	for _, id := range open {
 		s.answer(event.Answer{ID: id, Message: "the host has closed the channel, so nobody can be asked"})
+	}
+	for _, id := range calls {
+		s.give(event.Return{ID: id, Err: event.HostGone})
 	}
 	_ = s.conn.Send(s.ctx, event.Close{})
 }
@@ -72,13 +79,17 @@ func (s *server) control(f Frame) {
 	kind := f.Subtype()
 	switch kind {
 	case "":
-		s.line(failure(f.RequestID, "the request has no subtype"))
-	case "interrupt":
-		_ = s.conn.Send(s.ctx, event.Interrupt{})
-		s.line(success(f.RequestID, json.RawMessage(`{"still_queued":[]}`)))
+		s.line(failure(f.RequestID, "the request has no subtype", "unsupported_request"))
 	default:
+		if kind == "interrupt" { // at once, so that it hits no turn that is asked for after it
+			var in struct {
+				Drop bool `json:"cancel_queued"`
+			}
+			_ = json.Unmarshal(f.Request, &in)
+			_ = s.conn.Send(s.ctx, event.Interrupt{DropQueued: in.Drop})
+		}
 		if err := s.conn.Send(s.ctx, event.Query{ID: f.RequestID, Kind: kind, Payload: f.Request}); err != nil {
-			s.line(failure(f.RequestID, err.Error()))
+			s.line(failure(f.RequestID, err.Error(), ""))
 		}
 	}
 }
@@ -94,7 +105,7 @@ type permission struct {
 
 // response takes the answer to a question of ours. Whatever is not a plain allow is a no: an error, another shape.
 func (s *server) response(f Frame) {
-	if f.Response == nil {
+	if f.Response == nil || s.returned(f) {
 		return
 	}
 	s.mu.Lock()

@@ -29,7 +29,7 @@ var ErrOutput = errors.New("write to standard output")
 
 // Run serves a session until standard input has ended and all queued turns are done. It returns the last result.
 func Run(ctx context.Context, conn event.Conn, in *Reader, out io.Writer, o Options) (event.Result, error) {
-	s := &server{ctx: ctx, conn: conn, out: out, o: o, asks: map[string]event.Ask{}}
+	s := &server{ctx: ctx, conn: conn, out: out, o: o, asks: map[string]event.Ask{}, calls: map[string]struct{}{}}
 	var wg sync.WaitGroup
 	wg.Go(func() { s.read(in) })
 	last, err := s.write()
@@ -50,6 +50,7 @@ type server struct {
 	mu      sync.Mutex           // also orders lines
 	session string               // as last seen
 	asks    map[string]event.Ask // open questions, by the id of the request
+	calls   map[string]struct{}  // open calls, likewise
 	closed  bool                 // the host sends nothing any more
 	broken  error                // of a write
 }
@@ -76,7 +77,7 @@ func (s *server) write() (event.Result, error) {
 		switch e := env.Event.(type) {
 		case event.Reply:
 			if e.Err != "" {
-				s.line(failure(e.ID, e.Err))
+				s.line(failure(e.ID, e.Err, e.Code))
 			} else {
 				s.line(success(e.ID, e.Value))
 			}
@@ -84,6 +85,12 @@ func (s *server) write() (event.Result, error) {
 			s.state(env, e.State)
 		case event.Ask:
 			s.ask(env, e)
+		case event.Call:
+			s.call(e)
+		case event.CallCancelled:
+			s.recall(e.ID)
+		case event.AskWithdrawn:
+			s.recall(e.ID)
 		default:
 			if d, ok := e.(event.TurnDone); ok {
 				last = d.Result

@@ -74,14 +74,12 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 	if c.err != nil || c.halt != nil || c.decision.Verdict == perm.Allow || c.decision.Verdict == perm.Deny {
 		return
 	}
-	if s.reviewed(ctx, t, c) || s.answered(ctx, t, c) {
+	if s.reviewed(ctx, t, c) {
 		return
 	}
-	answer, err := t.Ask(ctx, event.Ask{
-		ID: "ask-" + c.block.ID, CallID: c.block.ID, Tool: c.block.Name,
-		Input: c.input, Summary: c.plan.Summary, Decision: c.decision,
-	})
+	answer, err, decided := s.ask(ctx, t, c)
 	switch {
+	case decided: // by a hook
 	case errors.Is(err, turn.ErrNobody):
 		c.decision.Verdict = perm.Deny
 		c.decision.Reason = nobody(c.decision)
@@ -90,24 +88,67 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 	case !answer.Allow:
 		c.refused(answer)
 	case answer.Input != nil:
-		s.update(t, answer)
+		s.update(t, answer.Updates)
 		c.understand(ctx, answer.Input, s.Decide)
 		if c.err == nil && c.decision.Verdict != perm.Deny {
 			c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
 		}
 	default:
-		s.update(t, answer)
+		s.update(t, answer.Updates)
 		s.remember(t, c.decision.Suggest, answer.Save)
 		c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
 	}
 }
 
+// ask puts a question to the hooks and to the person at the same time. Whoever decides first counts, and the other is
+// not waited for.
+func (s *Stage) ask(ctx context.Context, t *turn.Turn, c *call) (answer event.Answer, err error, decided bool) {
+	question := event.Ask{
+		ID: "ask-" + c.block.ID, CallID: c.block.ID, Tool: c.block.Name,
+		Input: c.input, Summary: c.plan.Summary, Decision: c.decision,
+	}
+	if s.Hooks == nil || !s.Hooks.Answers(c.block.Name) {
+		answer, err = t.Ask(ctx, question)
+		return answer, err, false
+	}
+	type reply struct {
+		answer event.Answer
+		err    error
+	}
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	hooks, person := make(chan turn.Hooked, 1), make(chan reply, 1)
+	hc, asked := c.hookCall(), c.decision
+	go func() { hooks <- s.Hooks.Asked(both, t, hc, asked) }()
+	go func() {
+		a, err := t.Ask(both, question)
+		person <- reply{a, err}
+	}()
+	select {
+	case r := <-person:
+		if errors.Is(r.err, turn.ErrNobody) {
+			return r.answer, r.err, s.heard(ctx, t, c, <-hooks)
+		}
+		cancel()
+		<-hooks
+		return r.answer, r.err, false
+	case h := <-hooks:
+		if s.heard(ctx, t, c, h) {
+			cancel()
+			<-person
+			return answer, nil, true
+		}
+		r := <-person
+		return r.answer, r.err, false
+	}
+}
+
 // update applies what a host grants with its answer.
-func (s *Stage) update(t *turn.Turn, a event.Answer) {
-	if s.Update == nil || len(a.Updates) == 0 {
+func (s *Stage) update(t *turn.Turn, updates json.RawMessage) {
+	if s.Update == nil || len(updates) == 0 {
 		return
 	}
-	if err := s.Update(a.Updates); err != nil {
+	if err := s.Update(updates); err != nil {
 		_ = t.Emit(event.Notice{Level: "warning", Text: "permission updates were not applied: " + err.Error()})
 	}
 }

@@ -20,6 +20,8 @@ type Hooks interface {
 	Guards(tool string) bool
 	// Before may refuse a call, ask for it, allow it or change its input.
 	Before(ctx context.Context, t *turn.Turn, c HookCall) turn.Hooked
+	// Answers reports whether one wants to answer questions about calls of the tool. It must be quick.
+	Answers(tool string) bool
 	// Asked may answer in the person's place.
 	Asked(ctx context.Context, t *turn.Turn, c HookCall, d perm.Decision) turn.Hooked
 	// Refused sees a call that the classifier of mode auto refused.
@@ -85,12 +87,8 @@ func (s *Stage) heed(ctx context.Context, c *call, h turn.Hooked) {
 	}
 }
 
-// answered lets the hooks answer a question. It reports whether one did.
-func (s *Stage) answered(ctx context.Context, t *turn.Turn, c *call) bool {
-	if s.Hooks == nil {
-		return false
-	}
-	h := s.Hooks.Asked(ctx, t, c.hookCall(), c.decision)
+// heard takes what the hooks said to a question. It reports whether that decides it.
+func (s *Stage) heard(ctx context.Context, t *turn.Turn, c *call, h turn.Hooked) bool {
 	c.said = append(c.said, h.Messages...)
 	if h.Decision == nil {
 		return false
@@ -111,6 +109,7 @@ func (s *Stage) answered(ctx context.Context, t *turn.Turn, c *call) bool {
 			return false
 		}
 	}
+	s.update(t, h.Updates)
 	c.decision = *h.Decision
 	return true
 }

@@ -25,6 +25,8 @@ type fakeHooks struct {
 
 func (f *fakeHooks) Guards(string) bool { return true }
 
+func (f *fakeHooks) Answers(string) bool { return true }
+
 func (f *fakeHooks) Before(context.Context, *turn.Turn, tools.HookCall) turn.Hooked { return f.before }
 
 func (f *fakeHooks) Asked(context.Context, *turn.Turn, tools.HookCall, perm.Decision) turn.Hooked {
