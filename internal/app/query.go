@@ -83,18 +83,20 @@ func (r *run) settingQueries() map[string]answer {
 // sessionQueries tell of the session, and act on it.
 func (r *run) sessionQueries() map[string]answer {
 	rewind := func(kind string) answer {
-		return func(ctx context.Context, payload json.RawMessage) (any, error) { return r.queryRewind(ctx, kind, payload) }
+		return func(ctx context.Context, payload json.RawMessage) (any, error) {
+			return r.queryRewind(ctx, kind, payload)
+		}
 	}
 	return map[string]answer{
 		"rewind_files": rewind("rewind_files"), "rewind": rewind("rewind"), "checkpoints": rewind("checkpoints"),
 		"interrupt": on(func(context.Context, nothing) (any, error) { // it has happened: the front end does that at once
 			return map[string]any{"still_queued": r.session.Queued()}, nil
 		}),
-		"mcp_status":        on(func(context.Context, nothing) (any, error) { return map[string]any{"mcpServers": []any{}}, nil }),
+		"mcp_status": on(func(context.Context, nothing) (any, error) { return map[string]any{"mcpServers": []any{}}, nil }),
 		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
 			return r.contextUsage(ctx, r.session.Messages()).payload(), nil
 		}),
-		"list_models":       on(func(context.Context, nothing) (any, error) { return map[string]any{"models": r.modelList()}, nil }),
+		"list_models": on(func(context.Context, nothing) (any, error) { return map[string]any{"models": r.modelList()}, nil }),
 		"get_session_cost": on(func(context.Context, nothing) (any, error) {
 			return map[string]any{"total_cost_usd": r.ledger.Totals().Cost}, nil
 		}),
