@@ -64,7 +64,6 @@ func (r *run) engine() error {
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
 		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
 	}
-	cfg.Begin = r.begin
 	if r.trace != nil {
 		cfg.Trace = r.trace
 	}

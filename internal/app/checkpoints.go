@@ -39,6 +39,9 @@ func (r *run) openCheckpoints() {
 // beginTurn is called before a turn is announced.
 func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
 	r.mark(t.Input.ID)
+	if err := r.tellCommands(t); err != nil {
+		return nil, err
+	}
 	if r.hooks == nil {
 		return nil, nil
 	}

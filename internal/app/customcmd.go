@@ -302,14 +302,3 @@ func (r *run) tellCommands(t *turn.Turn) error {
 	}
 	return t.Emit(event.CommandsChanged{Commands: json.RawMessage(now)})
 }
-
-// begin is called before each turn.
-func (r *run) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
-	if err := r.tellCommands(t); err != nil {
-		return nil, err
-	}
-	if r.hooks == nil {
-		return nil, nil
-	}
-	return r.hooks.begin(ctx, t)
-}
