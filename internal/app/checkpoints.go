@@ -19,21 +19,27 @@ var errNoCheckpoints = errors.New("file checkpoints are off; they are on in a te
 // openCheckpoints keeps what files were before they are changed, where that is wanted: in a terminal unless the settings
 // say no, elsewhere when the environment asks for it.
 func (r *run) openCheckpoints() {
+	if r.agent == nil {
+		r.checkpoints = r.newCheckpoints()
+	}
+	if store := r.checkpoints; store != nil {
+		r.tools.files.Keep = func(path string, old *file.File, data []byte) error { return store.Keep("edit", path, old, data) }
+	}
+}
+
+func (r *run) newCheckpoints() *checkpoint.Store {
 	getenv := r.place.sys.Getenv
 	switch {
 	case isOn(getenv("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING")), !r.place.settings.Bool("fileCheckpointingEnabled", true):
-		return
+		return nil
 	case r.o.print && !isOn(getenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")):
-		return
+		return nil
 	}
 	dir := filepath.Join(r.resultsDir(), "..", "checkpoints")
 	if r.conv.dir == "" {
 		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
 	}
-	r.checkpoints = checkpoint.Open(checkpoint.Options{Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID})
-	r.tools.files.Keep = func(path string, old *file.File, data []byte) error {
-		return r.checkpoints.Keep("edit", path, old, data)
-	}
+	return checkpoint.Open(checkpoint.Options{Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID})
 }
 
 // beginTurn is called before a turn is announced.
@@ -51,7 +57,7 @@ func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error
 // mark begins a checkpoint for a prompt. Where that fails the turn goes on: an edit that cannot be taken back is
 // refused then, with the reason.
 func (r *run) mark(prompt string) {
-	if r.checkpoints == nil {
+	if r.checkpoints == nil || r.agent != nil { // what a sub-agent changes belongs to the prompt that started it
 		return
 	}
 	if err := r.checkpoints.Begin(prompt); err != nil {
