@@ -62,7 +62,7 @@ func (r *run) engine() error {
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
-		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
+		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.o.asks || r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
 	}
 	if r.trace != nil {
 		cfg.Trace = r.trace
@@ -128,7 +128,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	info := r.prices.Info
 	norm := normalize.Deps{
 		Info: info, DropThinking: func() bool { return r.dropThinking }, DropMismatch: func() bool { return r.dropMismatch },
-		ID: r.prices.Resolve, Foreign: r.foreign(),
+		ID: r.prices.Resolve, Foreign: r.foreign(), NoThinking: r.noThinking.Load,
 	}
 	cfg := r.requestConfig()
 	r.compact = r.compaction(norm, cfg)

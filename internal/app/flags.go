@@ -63,6 +63,12 @@ type options struct {
 
 	host *initialize // what the host at the other end has asked for; nil without a host
 
+	// Of front ends that make sessions themselves.
+	dir     string                 // working directory; empty: the process's
+	asks    bool                   // somebody answers permission questions
+	canCall func(kind string) bool // what the host answers; nil: nothing
+	entry   string                 // how the session was begun, for its records
+
 	state     string // of the demo: replaces the state directory
 	recording []byte // of the demo: answers
 }

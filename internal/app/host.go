@@ -147,6 +147,9 @@ func (r *run) handshake(i *initialize) map[string]any {
 
 // initializeAgain takes a later handshake: the hooks are replaced, what the session began with stays.
 func (r *run) initializeAgain(i *initialize) (any, error) {
+	if r.hooks == nil {
+		return nil, errors.New("hooks of a host can be set only in a session that a host began")
+	}
 	problems, err := r.hooks.bus.SetHost(i.Hooks)
 	for _, p := range problems {
 		r.warn(p)
@@ -159,6 +162,9 @@ func (r *run) initializeAgain(i *initialize) (any, error) {
 
 // canCall says what the host answers.
 func (r *run) canCall(kind string) bool {
+	if r.o.canCall != nil {
+		return r.o.canCall(kind)
+	}
 	if r.o.host == nil {
 		return false
 	}

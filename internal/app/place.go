@@ -38,7 +38,7 @@ type place struct {
 
 // findPlace looks at the environment, the directory and the settings. It starts nothing.
 func findPlace(o *options) (*place, error) {
-	work, err := workDir()
+	work, err := workDir(o.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,15 @@ func findPlace(o *options) (*place, error) {
 	return p, nil
 }
 
-func workDir() (string, error) {
+// workDir is the directory dir, or the process's, with its links resolved.
+func workDir(dir string) (string, error) {
+	if dir != "" {
+		real, err := realDir("", dir)
+		if err != nil {
+			return "", fmt.Errorf("the working directory cannot be used: %w", err)
+		}
+		return real, nil
+	}
 	work, err := os.Getwd()
 	if err == nil {
 		work, err = filepath.EvalSymlinks(work)

@@ -34,7 +34,7 @@ type nothing struct{}
 // add its own.
 func (r *run) queries() map[string]answer {
 	table := map[string]answer{}
-	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries()} {
+	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.describeQueries()} {
 		maps.Copy(table, part)
 	}
 	return table
@@ -188,8 +188,9 @@ func (r *run) applyUpdate(u update) error {
 		}
 		return nil
 	case "addRules":
-		if u.Behavior != "allow" {
-			return fmt.Errorf("rules that %s cannot be added by an answer", u.Behavior)
+		effect, known := map[string]perm.Verdict{"allow": perm.Allow, "ask": perm.Ask, "deny": perm.Deny}[u.Behavior]
+		if !known {
+			return fmt.Errorf("rules cannot have the behavior %q", u.Behavior)
 		}
 		var rules []perm.Rule
 		for _, rule := range u.Rules {
@@ -200,7 +201,7 @@ func (r *run) applyUpdate(u update) error {
 			if _, _, _, err := perm.ParseRule(text); err != nil {
 				return err
 			}
-			rules = append(rules, perm.Rule{Text: text})
+			rules = append(rules, perm.Rule{Text: text, Effect: effect})
 		}
 		where := map[string]event.Scope{"localSettings": event.SaveLocal, "projectSettings": event.SaveProject, "userSettings": event.SaveUser}[u.Destination]
 		return r.remember(rules, cmp.Or(where, event.SaveSession))

@@ -80,11 +80,15 @@ func (r *run) ownRules() []perm.Rule {
 // remember keeps the rules of a person's lasting answer: for this session at once, and in a settings file where that
 // was asked for. What the person saves is approved by that, so trust goes on to hold.
 func (r *run) remember(rules []perm.Rule, where event.Scope) error {
-	texts := make([]string, len(rules))
+	texts, effect := make([]string, len(rules)), perm.Allow // all of one answer have the same
 	r.mu.Lock()
 	for i, rule := range rules {
 		texts[i] = rule.Text
-		rule.Effect, rule.Source = perm.Allow, perm.Source{Kind: "rule", Rule: rule.Text, Scope: "session"}
+		if rule.Effect == perm.Abstain {
+			rule.Effect = perm.Allow
+		}
+		effect = rule.Effect
+		rule.Source = perm.Source{Kind: "rule", Rule: rule.Text, Scope: "session"}
 		r.granted = append(r.granted, rule)
 	}
 	r.mu.Unlock()
@@ -101,7 +105,7 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 	if file == "" {
 		return nil // the session
 	}
-	if err := config.AddRules(file, perm.Allow, texts); err != nil {
+	if err := config.AddRules(file, effect, texts); err != nil {
 		return err
 	}
 	return r.approveSaved()

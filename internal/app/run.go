@@ -53,7 +53,8 @@ type run struct {
 	queryTable map[string]answer
 
 	touchedMu    sync.Mutex
-	touched      []string // files of this turn's calls, for memory files of deeper directories
+	touched      []string    // files of this turn's calls, for memory files of deeper directories
+	noThinking   atomic.Bool // switched off for now
 	dropThinking bool
 	dropMismatch bool
 }

@@ -26,7 +26,7 @@ type conversation struct {
 
 // openSession starts, continues, resumes or forks a session.
 func openSession(o *options, p *place, prices *price.Table) (*conversation, error) {
-	store := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: entrypoint(p), Project: projectName(p), Cost: prices.Cost}
+	store := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: projectName(p), Cost: prices.Cost}
 	start := jsonl.Start{Dir: p.sys.Dirs.Work}
 	if p.root != "" {
 		start.Branch = git.Branch(p.root)

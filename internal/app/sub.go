@@ -23,6 +23,7 @@ Serves a scripted Messages API; the script's format is in docs/fake-api.md`
 // subcommands are the words that may stand first on the command line.
 func subcommands() map[string]subcommand {
 	return map[string]subcommand{
+		"acp":         {acpCommand, acpUsage},
 		"config":      {configCommand, configUsage},
 		"demo":        {demoCommand, demoUsage},
 		"dev":         {devCommand, devUsage},

@@ -97,7 +97,7 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 	case event.SetModel:
 		c.s.SetModel(o.Model)
 	case event.Query:
-		c.queries.Go(func() { c.publish(item{env: c.s.envelope("", c.reply(o))}) })
+		c.queries.Go(func() { c.query(o) })
 	case event.Return:
 		c.s.calls.answer(o)
 	case event.Close:
@@ -105,6 +105,16 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 		c.wake()
 	}
 	return nil
+}
+
+// query answers a query, for whoever is subscribed once the first one has come.
+func (c *Conn) query(q event.Query) {
+	reply := c.reply(q)
+	select {
+	case <-c.arrived:
+		c.publish(item{env: c.s.envelope("", reply)})
+	case <-c.ctx.Done():
+	}
 }
 
 // reply answers a query. The goroutine that runs it is joined when the loop ends.

@@ -66,6 +66,7 @@ type Session struct {
 	messages []msg.Message
 	frozen   *session.Frozen
 	model    string
+	effort   string
 	mode     string
 	queue    []event.Prompt
 	cancel   context.CancelCauseFunc // of the running turn; nil when none runs
@@ -84,7 +85,7 @@ type Session struct {
 func New(cfg Config) *Session {
 	s := &Session{
 		cfg: cfg, messages: cfg.State.Messages, frozen: cfg.State.Frozen,
-		model: cfg.Model, mode: cfg.Mode, asks: map[string]chan event.Answer{}, gate: make(chan struct{}, 1),
+		model: cfg.Model, effort: cfg.Effort, mode: cfg.Mode, asks: map[string]chan event.Answer{}, gate: make(chan struct{}, 1),
 	}
 	if cfg.Trace != nil {
 		s.tracer = turn.NewTracer(cfg.Trace)
@@ -109,6 +110,12 @@ func (s *Session) Model() string { s.mu.Lock(); defer s.mu.Unlock(); return s.mo
 
 // SetModel changes the model from the next turn on.
 func (s *Session) SetModel(m string) { s.mu.Lock(); s.model = m; s.mu.Unlock() }
+
+// Effort is how much the model is asked to work; empty: its own choice.
+func (s *Session) Effort() string { s.mu.Lock(); defer s.mu.Unlock(); return s.effort }
+
+// SetEffort changes the effort from the next turn on.
+func (s *Session) SetEffort(e string) { s.mu.Lock(); s.effort = e; s.mu.Unlock() }
 
 // SetMode changes the permission mode at once.
 func (s *Session) SetMode(m string) { s.mu.Lock(); s.mode = m; s.mu.Unlock() }
@@ -231,7 +238,7 @@ func (s *Session) begin(p event.Prompt, cancel context.CancelCauseFunc, emit fun
 	t := turn.New(s.cfg.NewID(), s.cfg.Log.ID(), p, s.messages, turn.Services{
 		Emit: emit, Persist: s.persist, Ask: s.asker(emit), Now: s.cfg.Now,
 	})
-	t.Model, t.Effort = s.model, s.cfg.Effort
+	t.Model, t.Effort = s.model, s.effort
 	if s.frozen != nil {
 		t.System, t.Tools, t.Static = s.frozen.System, s.frozen.Tools, s.frozen.Static
 	}

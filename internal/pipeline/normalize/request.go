@@ -61,6 +61,8 @@ type Deps struct {
 	// DropMismatch reports that the API refused thinking of this session once, so that it is asked to drop what
 	// no longer fits; DropThinking, that no thinking is to be sent at all.
 	DropMismatch func() bool
+	// NoThinking reports that the person switched thinking off for now.
+	NoThinking   func() bool
 	DropThinking func() bool
 	// Foreign reports messages that another provider made.
 	Foreign func(m msg.Message) bool
@@ -126,6 +128,9 @@ func (d Deps) parameters(cfg Config, t *turn.Turn, req *provider.Request, model 
 		effort = t.Effort
 	}
 	req.Effort = info.Clamp(effort)
+	if cfg.Thinking == ThinkDefault && d.NoThinking != nil && d.NoThinking() {
+		cfg.Thinking = ThinkOff
+	}
 	req.Thinking = cfg.thinking(info, req.MaxTokens, t.Ultra)
 	if req.Thinking.Type == "disabled" && (req.Effort == "xhigh" || req.Effort == "max") {
 		req.Effort = info.Clamp("high") // the higher levels are refused without thinking

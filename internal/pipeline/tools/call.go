@@ -86,6 +86,7 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 	case err != nil:
 		c.decision = perm.Decision{Verdict: perm.Deny, Reason: interruptedBefore, Source: perm.Source{Kind: "interrupt"}}
 	case !answer.Allow:
+		s.update(t, answer.Updates)
 		c.refused(answer)
 	case answer.Input != nil:
 		s.update(t, answer.Updates)

@@ -1,0 +1,242 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lathe/internal/front/acp"
+	"lathe/internal/msg"
+	"lathe/internal/proc"
+	"lathe/internal/session"
+	"lathe/internal/session/jsonl"
+)
+
+const acpUsage = `usage: lathe acp [flags]
+Speaks the Agent Client Protocol on standard input and output, for editors; see docs/editors.md.
+Flags such as --model, --permission-mode, --settings or --trace hold for each session.`
+
+// acpCommand serves an editor. Its sessions are runs of their own, side by side in this process.
+func acpCommand(args []string, st Streams) error {
+	o, _, err := parseFlags(args)
+	switch {
+	case err != nil:
+		return err
+	case o.prompt != "" || o.print || o.inputFormat != "text" || o.outputFormat != "text":
+		return errors.New("lathe acp takes its prompts from the editor, and no prompt or format on the command line")
+	case o.resume != "" || o.cont || o.sessionID != "" || o.fork:
+		return errors.New("which session an editor goes on with is for the editor to say: leave out --resume, --continue and --session-id")
+	}
+	e := &editor{o: o, st: st, runs: map[*run]struct{}{}}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	code, done := e.signals(stop)
+	defer done()
+	err = acp.Serve(ctx, st.In, st.Out, acp.Options{
+		Agent: e, Version: Version, NewID: uuid.NewString, Now: time.Now, Warn: func(s string) { fmt.Fprintf(st.Err, "lathe: %s\n", s) },
+	})
+	switch {
+	case errors.Is(err, acp.ErrOutput):
+		return exitCode(exitClosedPipe)
+	case err != nil:
+		return err
+	}
+	return exitCode(code())
+}
+
+// editor makes runs for the sessions of an editor. It implements acp.Agent.
+type editor struct {
+	o  *options // of the command line; each run has a copy
+	st Streams
+
+	mu   sync.Mutex
+	runs map[*run]struct{}
+}
+
+var _ acp.Agent = (*editor)(nil)
+
+// options are those of the command line, in the directory of a session.
+func (e *editor) options(cwd string) *options {
+	o := *e.o
+	o.dir = cwd
+	o.asks = o.permissionPrompts != "none"
+	o.entry = "acp"
+	return &o
+}
+
+// Open implements acp.Agent.
+func (e *editor) Open(_ context.Context, s acp.Start) (*acp.Opened, error) {
+	o := e.options(s.Cwd)
+	o.addDirs = append(append([]string{}, o.addDirs...), s.Dirs...)
+	o.canCall = s.Calls
+	if s.ID != "" {
+		if _, err := uuid.Parse(s.ID); err != nil {
+			return nil, fmt.Errorf("%w: %q", acp.ErrNotFound, s.ID)
+		}
+		o.resume = s.ID
+	}
+	r, err := newRun(o, Streams{In: nil, Out: e.st.Err, Err: e.st.Err})
+	switch {
+	case errors.Is(err, errNoKey):
+		return nil, fmt.Errorf("%w: %w", acp.ErrAuth, err)
+	case errors.Is(err, session.ErrNotFound):
+		return nil, fmt.Errorf("%w: %w", acp.ErrNotFound, err)
+	case err != nil:
+		return nil, err
+	}
+	r.tellNotes()
+	e.mu.Lock()
+	e.runs[r] = struct{}{}
+	e.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	conn := r.session.Connect(ctx)
+	end := func() {
+		cancel()
+		conn.Wait()
+		r.close()
+		e.mu.Lock()
+		delete(e.runs, r)
+		e.mu.Unlock()
+	}
+	return &acp.Opened{ID: r.conv.log.ID(), Conn: conn, History: r.past(), Close: end}, nil
+}
+
+// past is the whole conversation, with what stands before a compact boundary.
+func (r *run) past() []msg.Message {
+	var out []msg.Message
+	if earlier := r.conv.state.Earlier; earlier != nil {
+		before, err := earlier()
+		if err != nil {
+			r.warn("read what was compacted: " + err.Error())
+		}
+		out = append(out, before...)
+	}
+	return append(out, r.conv.state.Messages...)
+}
+
+// store is where the sessions of a directory are.
+func (e *editor) store(cwd string) (jsonl.Store, error) {
+	p, err := findPlace(e.options(cwd))
+	if err != nil {
+		return jsonl.Store{}, err
+	}
+	return jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Project: projectName(p)}, nil
+}
+
+// List implements acp.Agent.
+func (e *editor) List(_ context.Context, cwd string) ([]acp.Listed, error) {
+	store, err := e.store(cwd)
+	if err != nil {
+		return nil, err
+	}
+	var metas []session.Meta
+	if cwd == "" {
+		metas, err = store.All()
+	} else {
+		metas, err = store.List(cwd)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]acp.Listed, 0, len(metas))
+	for _, m := range metas {
+		if m.Dir == "" {
+			continue // the protocol needs it
+		}
+		out = append(out, acp.Listed{ID: m.ID, Cwd: m.Dir, Title: first(m.Title, oneLine(m.Prompt, 80)), Updated: m.Modified.UTC().Format(time.RFC3339)})
+	}
+	return out, nil
+}
+
+// Delete implements acp.Agent.
+func (e *editor) Delete(_ context.Context, id string) error {
+	if _, err := uuid.Parse(id); err != nil {
+		return fmt.Errorf("%w: %q", acp.ErrNotFound, id)
+	}
+	store, err := e.store("")
+	if err != nil {
+		return err
+	}
+	err = store.Delete("", id)
+	if errors.Is(err, session.ErrNotFound) {
+		return fmt.Errorf("%w: %w", acp.ErrNotFound, err)
+	}
+	return err
+}
+
+// Authenticate implements acp.Agent: nothing is stored, so it looks whether there is a credential by now.
+func (e *editor) Authenticate(context.Context) error {
+	o := e.options("")
+	p, err := findPlace(o)
+	if err != nil {
+		return err
+	}
+	var procs proc.Group
+	m, err := openModel(o, p, &procs)
+	procs.Close()
+	switch {
+	case errors.Is(err, errNoKey):
+		return fmt.Errorf("%w: %w", acp.ErrAuth, err)
+	case err != nil:
+		return err
+	}
+	return m.close()
+}
+
+// signals ends the program: gently at the first signal, with all children at once at the second.
+func (e *editor) signals(stop func()) (code func() int, done func()) {
+	ch := make(chan os.Signal, 4)
+	caught := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE}
+	if !signal.Ignored(syscall.SIGHUP) {
+		caught = append(caught, syscall.SIGHUP)
+	}
+	signal.Notify(ch, caught...)
+	var mu sync.Mutex
+	exit := exitOK
+	ended := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case s := <-ch:
+				if s == syscall.SIGPIPE {
+					continue // the write fails, which is enough
+				}
+				mu.Lock()
+				again := exit != exitOK
+				exit = exitTerminated
+				if s == os.Interrupt {
+					exit = exitInterrupted
+				}
+				now := exit
+				mu.Unlock()
+				if again {
+					e.die(now)
+				}
+				stop()
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() int { mu.Lock(); defer mu.Unlock(); return exit }, func() { signal.Stop(ch); close(ended) }
+}
+
+// die ends the process at once, with every child.
+func (e *editor) die(code int) {
+	e.mu.Lock()
+	for r := range e.runs {
+		r.session.Halt()
+	}
+	for r := range e.runs {
+		r.procs.End()
+		r.sandbox.Close()
+	}
+	os.Exit(code)
+}
