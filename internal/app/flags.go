@@ -15,6 +15,7 @@ import (
 // options are the command line, parsed.
 type options struct {
 	print                      bool
+	fullscreen, reader         bool
 	outputFormat, inputFormat  string
 	verbose, partial, replayed bool
 	hookEvents                 bool
@@ -82,7 +83,7 @@ var later = map[string]bool{ // name → takes a value
 	"restricted": false, "system-prompt-snapshot": true, "exclude-dynamic-system-prompt-sections": false,
 	"mcp-config": true, "strict-mcp-config": false, "agent": true, "agents": true, "plugin-dir": true, "plugin-url": true,
 	"safe-mode": false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
-	"bg": false, "background": false, "exec": false, "ax-screen-reader": false, "teammate-mode": true,
+	"bg": false, "background": false, "exec": false, "teammate-mode": true,
 	"remote-control": false, "rc": false, "cloud": false, "remote": false, "environment": true, "ref": true, "teleport": false,
 	"channels": true, "dangerously-load-development-channels": false, "desktop": false,
 	"resume-session-at": true, "resume-drops-turn": true, "session-mirror": false,
@@ -99,6 +100,8 @@ func (o *options) set() *pflag.FlagSet {
 	f.BoolVar(&o.partial, "include-partial-messages", false, "the model's stream events too (stream-json)")
 	f.BoolVar(&o.hookEvents, "include-hook-events", false, "tell of each hook that runs (stream-json)")
 	f.BoolVar(&o.replayed, "replay-user-messages", false, "echo the user's messages (stream-json)")
+	f.BoolVar(&o.fullscreen, "fullscreen", false, "terminal interface on the whole screen")
+	f.BoolVar(&o.reader, "ax-screen-reader", false, "terminal interface in plain lines, for screen readers")
 	f.BoolVar(&o.verbose, "verbose", false, "tell on standard error what happens")
 	f.StringVar(&o.jsonSchema, "json-schema", "", "answer with JSON that fits this `schema`")
 	f.IntVar(&o.maxTurns, "max-turns", 0, "stop after `N` model calls")

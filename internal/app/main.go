@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
+	"lathe/internal/front/tui/term"
 	"lathe/internal/sandbox"
 )
 
@@ -35,6 +36,9 @@ func Main(args []string, st Streams) int {
 	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v") {
 		fmt.Fprintf(st.Out, "%s (Lathe)\n", Version)
 		return exitOK
+	}
+	if len(args) == 1 && args[0] == guardName {
+		return term.Guard()
 	}
 	if len(args) > 0 && args[0] == sandbox.HelperName {
 		return sandbox.Helper(args[1:], st.Err)
@@ -67,6 +71,9 @@ func Main(args []string, st Streams) int {
 	}
 	if o.inputFormat == "stream-json" {
 		return runHost(o, st)
+	}
+	if wantsTerminal(o, st) {
+		return runTerminal(o, st)
 	}
 	return runPrompt(o, st)
 }

@@ -81,6 +81,11 @@ type common struct {
 	tempDir   string      // for results of a session that is not kept
 	debugFile *os.File
 
+	shells     shellRuns // commands of the person's own
+	statusMu   sync.Mutex
+	statusStop context.CancelFunc // of the status line command that runs
+	statusRun  int
+
 	changing sync.Mutex       // held while settings are looked at anew, or saved
 	latest   *config.Settings // as last looked at; the session takes it up with its next call
 	approved string           // hash of the grants that the trust in this place is bound to

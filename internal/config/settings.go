@@ -189,6 +189,14 @@ func (s *Settings) Decode(key string, v any) {
 	}
 }
 
+// DecodeGranted is Decode for a setting that counts only from trusted layers.
+func (s *Settings) DecodeGranted(key string, v any) {
+	raw, l := s.lookup(key, true)
+	if l != nil && json.Unmarshal(raw, v) != nil {
+		s.problem(l, key, "is not of the documented form")
+	}
+}
+
 // Strings is a list setting whose whole value comes from the highest layer; a single text counts as a list.
 func (s *Settings) Strings(key string, power bool) []string {
 	v, l := s.lookup(key, power)

@@ -1,0 +1,387 @@
+//go:build unix
+
+package term
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"lathe/internal/app"
+	"lathe/internal/fakeapi"
+)
+
+// patience bounds every wait. It is only used up by a test that fails.
+const patience = 20 * time.Second
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"lathe": func() {
+			os.Exit(app.Main(os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		},
+	})
+}
+
+// rig is a directory, a home and a fake API for one test.
+type rig struct {
+	t    testing.TB
+	dir  string
+	home string
+	api  *fakeapi.Server
+	env  []string
+}
+
+func newRig(t testing.TB, script *fakeapi.Script) *rig {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, dir: filepath.Join(root, "work"), home: filepath.Join(root, "home")}
+	for _, d := range []string{r.dir, r.home} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.serve(script)
+	return r
+}
+
+func (r *rig) serve(script *fakeapi.Script) {
+	r.t.Helper()
+	api, err := fakeapi.New(fakeapi.Options{Script: script, Vars: map[string]string{"CWD": r.dir}})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := api.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { api.Close() })
+	r.api = api
+}
+
+// file writes a file below the working directory.
+func (r *rig) file(name, text string) {
+	r.t.Helper()
+	path := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) command(args ...string) *exec.Cmd {
+	r.t.Helper()
+	path := os.Getenv("LATHE_E2E_BINARY")
+	if path == "" {
+		var err error
+		if path, err = exec.LookPath("lathe"); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Dir = r.dir
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		switch {
+		case strings.HasPrefix(name, "ANTHROPIC_"), strings.HasPrefix(name, "CLAUDE"), strings.HasPrefix(name, "LATHE_"), name == "TMUX", name == "NO_COLOR",
+			name == "COLORTERM", name == "TERM_PROGRAM", name == "EDITOR", name == "VISUAL":
+		default:
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Env = append(cmd.Env, "HOME="+r.home, "GIT_CONFIG_GLOBAL="+filepath.Join(r.home, "gitconfig"), "GORACE=atexit_sleep_ms=0",
+		"ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL="+r.api.URL(), "IS_SANDBOX=1", "LATHE_RETRY_BASE_DELAY_MS=1",
+		"TERM=xterm-256color", "XTERM_VERSION=XTerm(1)", "PS1=$ ") // the emulator does not wrap lines anew, as xterm
+	cmd.Env = append(cmd.Env, r.env...)
+	return cmd
+}
+
+// screen is the program in a terminal.
+type screen struct {
+	t    testing.TB
+	cmd  *exec.Cmd
+	pty  *os.File
+	cols int
+
+	mu      sync.Mutex
+	emu     *vt.Emulator
+	raw     bytes.Buffer // all that was written
+	changed chan struct{}
+	ended   chan struct{}
+}
+
+// start starts the program in a terminal of a size.
+func (r *rig) start(cols, rows int, args ...string) *screen {
+	r.t.Helper()
+	return r.launch(cols, rows, r.command(args...))
+}
+
+func (r *rig) launch(cols, rows int, cmd *exec.Cmd) *screen {
+	r.t.Helper()
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	s := &screen{t: r.t, cmd: cmd, pty: f, cols: cols, emu: vt.NewEmulator(cols, rows), changed: make(chan struct{}, 1), ended: make(chan struct{})}
+	go func() { // what the emulator answers
+		_, _ = io.Copy(f, s.emu)
+	}()
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buf := make([]byte, 64<<10)
+		for {
+			n, err := f.Read(buf)
+			if n > 0 {
+				s.mu.Lock()
+				_, _ = s.emu.Write(buf[:n])
+				s.raw.Write(buf[:n])
+				s.mu.Unlock()
+				select {
+				case s.changed <- struct{}{}:
+				default:
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() {
+		_ = cmd.Wait()
+		select {
+		case <-read:
+		case <-time.After(time.Second): // a child may keep the terminal open
+		}
+		close(s.ended)
+		select {
+		case s.changed <- struct{}{}:
+		default:
+		}
+	}()
+	r.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-s.ended
+		_ = f.Close()
+	})
+	return s
+}
+
+// keys types. Names in <…> are keys: <enter>, <esc>, <tab>, <up>, <c-x>, <m-x>, <s-tab>.
+func (s *screen) keys(text string) {
+	s.t.Helper()
+	if _, err := s.pty.WriteString(decodeKeys(text)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// write sends bytes as they are.
+func (s *screen) write(b string) {
+	s.t.Helper()
+	if _, err := s.pty.WriteString(b); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+var keyNames = map[string]string{
+	"enter": "\r", "esc": "\x1b", "tab": "\t", "s-tab": "\x1b[Z", "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D",
+	"home": "\x1b[H", "end": "\x1b[F", "pgup": "\x1b[5~", "pgdn": "\x1b[6~", "backspace": "\x7f", "delete": "\x1b[3~", "s-enter": "\x1b[13;2u",
+	"space": " ", "lt": "<",
+}
+
+func decodeKeys(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "<")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		name, after, _ := strings.Cut(rest, ">")
+		switch {
+		case keyNames[name] != "":
+			b.WriteString(keyNames[name])
+		case strings.HasPrefix(name, "c-"):
+			b.WriteByte(name[2] & 0x1f)
+		case strings.HasPrefix(name, "m-"):
+			b.WriteString("\x1b" + name[2:])
+		default:
+			panic("unknown key " + name)
+		}
+		text = after
+	}
+}
+
+// text is what the screen shows, trailing blanks removed.
+func (s *screen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for y := range s.emu.Height() {
+		b.WriteString(s.row(y) + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func (s *screen) row(y int) string {
+	var b strings.Builder
+	for x := 0; x < s.emu.Width(); x++ {
+		c := s.emu.CellAt(x, y)
+		if c == nil || c.Content == "" {
+			if c != nil && c.Width == 0 {
+				continue // behind a wide character
+			}
+			b.WriteByte(' ')
+			continue
+		}
+		b.WriteString(c.Content)
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// all is the scrollback and the screen.
+func (s *screen) all() string {
+	s.mu.Lock()
+	var b strings.Builder
+	for y := range s.emu.ScrollbackLen() {
+		var row strings.Builder
+		for x := 0; x < s.emu.Width(); x++ {
+			c := s.emu.ScrollbackCellAt(x, y)
+			if c == nil || c.Content == "" {
+				if c != nil && c.Width == 0 {
+					continue
+				}
+				row.WriteByte(' ')
+				continue
+			}
+			row.WriteString(c.Content)
+		}
+		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+	}
+	s.mu.Unlock()
+	return b.String() + s.text()
+}
+
+// until waits until the screen fulfils a condition.
+func (s *screen) until(what string, cond func(text string) bool) string {
+	s.t.Helper()
+	limit := time.After(patience)
+	for {
+		text := s.text()
+		if cond(text) {
+			return text
+		}
+		select {
+		case <-s.changed:
+		case <-time.After(200 * time.Millisecond): // the emulator may have been read in the middle of a picture
+		case <-limit:
+			s.t.Fatalf("%s: not in time. The screen:\n%s\nThe scrollback:\n%s", what, text, s.all())
+		}
+		select {
+		case <-s.ended:
+			if !cond(s.text()) {
+				s.t.Fatalf("%s: the program ended. The screen:\n%s", what, s.text())
+			}
+		default:
+		}
+	}
+}
+
+// waitFor waits until the screen shows all of the texts.
+func (s *screen) waitFor(texts ...string) string {
+	s.t.Helper()
+	return s.until(fmt.Sprintf("%q", texts), func(screen string) bool {
+		for _, t := range texts {
+			if !strings.Contains(screen, t) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// gone waits until the screen does not show a text.
+func (s *screen) gone(text string) {
+	s.t.Helper()
+	s.until("no "+text, func(screen string) bool { return !strings.Contains(screen, text) })
+}
+
+// resize changes the terminal's size, as a person dragging its window.
+func (s *screen) resize(cols, rows int) {
+	s.t.Helper()
+	s.mu.Lock()
+	s.emu.Resize(cols, rows)
+	s.cols = cols
+	s.mu.Unlock()
+	if err := pty.Setsize(s.pty, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// end waits for the end of the program.
+func (s *screen) end() int {
+	s.t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+		s.t.Fatalf("the program does not end. The screen:\n%s", s.text())
+	}
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// written is all that the program has written so far.
+func (s *screen) written() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.raw.String()
+}
+
+// golden compares a screen with a file of testdata. UPDATE_GOLDEN=1 writes it.
+func (s *screen) golden(name, text string) {
+	s.t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			s.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if string(want) != text {
+		s.t.Errorf("%s differs (UPDATE_GOLDEN=1 writes it).\n--- want\n%s\n--- got\n%s", path, want, text)
+	}
+}
+
+func bash(command string) fakeapi.Block {
+	return fakeapi.Call("Bash", map[string]any{"command": command})
+}
+
+func answer(blocks ...fakeapi.Block) fakeapi.Answer { return fakeapi.Answer{Blocks: blocks} }
+
+func (s *screen) signal(sig syscall.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}

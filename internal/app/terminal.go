@@ -1,0 +1,237 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"lathe/internal/config"
+	"lathe/internal/event"
+	"lathe/internal/front/tui"
+	"lathe/internal/front/tui/term"
+)
+
+// guardName is the hidden first argument of the process that restores the terminal after a crash.
+const guardName = "__terminal-guard"
+
+// wantsTerminal reports whether the program was started by a person at a terminal who wants its screen.
+func wantsTerminal(o *options, st Streams) bool {
+	return !o.print && o.outputFormat == "text" && o.inputFormat == "text" && !o.stages && !o.verbose && term.Is(st.In, st.Out)
+}
+
+// screen is the run of the program while the terminal interface has it.
+type screen struct {
+	o  *options
+	st Streams
+
+	mu  sync.Mutex
+	run *run // the session of now
+}
+
+// runTerminal shows the terminal interface. Its first picture stands before anything is read; the session is built
+// behind it.
+func runTerminal(o *options, st Streams) int {
+	s := &screen{o: o, st: st}
+	in, out := st.In.(*os.File), st.Out.(*os.File)
+	opts := tui.Options{
+		In: in, Out: out, Version: Version, Cwd: shownDir(), Getenv: os.Getenv, Now: time.Now, Prompt: o.prompt, Images: o.images,
+		Reader: o.reader, Fullscreen: o.fullscreen, Start: s.start, Die: s.die,
+	}
+	if self, err := os.Executable(); err == nil {
+		opts.Guard = []string{self, guardName}
+	}
+	left, err := tui.Run(context.Background(), opts)
+	if err != nil {
+		return report(st, err)
+	}
+	for _, l := range left.Goodbye {
+		fmt.Fprintln(st.Out, event.InertLine(l))
+	}
+	if left.Demo {
+		return report(st, demoCommand(nil, st))
+	}
+	return left.Code
+}
+
+// shownDir is the working directory as people write it.
+func shownDir() string {
+	work, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	if home, err := os.UserHomeDir(); err == nil && home != "/" && (work == home || strings.HasPrefix(work, home+"/")) {
+		return "~" + strings.TrimPrefix(work, home)
+	}
+	return work
+}
+
+// die ends the process at once, with every child. The terminal is in order already.
+func (s *screen) die(code int) {
+	s.mu.Lock()
+	r := s.run
+	s.mu.Unlock()
+	if r != nil {
+		r.die(code)
+	}
+	os.Exit(code)
+}
+
+// start builds a session for the screen.
+func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error) {
+	o := *s.o
+	o.asks, o.entry = true, "cli"
+	switch {
+	case req.Resume != "":
+		o.resume, o.cont, o.fork, o.sessionID = req.Resume, false, req.Fork, ""
+	case req.Fresh:
+		o.resume, o.cont, o.fork, o.sessionID = "", false, false, ""
+	}
+	if req.Model != "" {
+		o.model = req.Model
+	}
+	if err := s.trust(&o, req); err != nil {
+		return nil, err
+	}
+	r, err := newRun(&o, Streams{In: s.st.In, Out: discard{}, Err: &noticeWriter{tell: req.Notice}})
+	if errors.Is(err, errNoKey) {
+		return nil, tui.NoKey{Text: errNoKey.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.tellNotes()
+	s.mu.Lock()
+	s.run = r
+	s.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	conn := r.session.Connect(ctx)
+	sum := sha256.Sum256([]byte(r.place.sys.Dirs.Work))
+	out := &tui.Session{
+		Conn: conn, ID: r.conv.log.ID(), Resumed: r.conv.resumed, Model: r.session.Model(), Mode: r.session.Mode(),
+		Settings: r.screenSettings(), StateDir: r.place.sys.Dirs.State, Key: hex.EncodeToString(sum[:8]),
+		Close: func() {
+			cancel()
+			conn.Wait()
+			s.mu.Lock()
+			s.run = nil
+			s.mu.Unlock()
+			r.close()
+		},
+	}
+	if keepsNothing(&o, r.place) {
+		out.StateDir, out.ID = "", ""
+	}
+	for _, m := range r.session.Messages() {
+		if !m.Meta && !m.Sidechain {
+			out.Messages = append(out.Messages, m)
+		}
+	}
+	return out, nil
+}
+
+// trust asks about the folder, where its files would grant or run anything, before any of that is used.
+func (s *screen) trust(o *options, req tui.Start) error {
+	p, err := findPlace(o)
+	if err != nil || p.trusted || len(p.grants) == 0 {
+		return err
+	}
+	list := config.NewTrust(p.sys.Dirs.State)
+	_, known := list.Get(p.trustKey)
+	q := tui.Trust{Dir: p.trustKey, Changed: known}
+	for _, g := range p.grants {
+		q.Grants = append(q.Grants, tui.Grant{Key: g.Key, Text: g.Text, File: g.File, Line: g.Line})
+	}
+	switch req.Trust(q) {
+	case tui.TrustYes:
+		return list.Add(p.trustKey, p.approved, p.sys.Now())
+	case tui.TrustQuit:
+		return tui.ErrQuit
+	}
+	return nil
+}
+
+// screenSettings are the settings that concern the screen.
+func (r *run) screenSettings() tui.Settings {
+	st := r.place.settings
+	out := tui.Settings{
+		Theme: st.String("theme", "", false), Fullscreen: st.String("tui", "", false) == "fullscreen", Vim: st.String("editorMode", "", false) == "vim",
+		ReducedMotion: st.Bool("prefersReducedMotion", false), NoHighlight: st.Bool("syntaxHighlightingDisabled", false),
+		Notify: st.String("preferredNotifChannel", "auto", false), ShowDuration: st.Bool("showTurnDuration", false),
+		ViewMode:  st.String("viewMode", "", false),
+		CanBypass: r.o.allowSkip || r.o.mode == "bypassPermissions",
+	}
+	if name, ok := strings.CutPrefix(out.Theme, "custom:"); ok && !strings.ContainsAny(name, `/\:`) {
+		if b, err := os.ReadFile(r.place.sys.Dirs.Config + "/themes/" + name + ".json"); err == nil {
+			out.CustomTheme = b
+		} else {
+			r.warn(err.Error())
+		}
+	}
+	if line := r.statusLine(); line.Command != "" {
+		out.StatusLine, out.StatusPadding = true, max(0, line.Padding)
+		if line.Refresh >= 1 {
+			out.StatusEvery = time.Duration(line.Refresh * float64(time.Second))
+		}
+	}
+	return out
+}
+
+// discard takes what is written for nobody.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// noticeWriter makes notices of what is said on standard error.
+type noticeWriter struct {
+	mu   sync.Mutex
+	rest string
+	tell func(level, text string)
+}
+
+func (w *noticeWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	w.rest += string(p)
+	var lines []string
+	for {
+		l, rest, ok := strings.Cut(w.rest, "\n")
+		if !ok {
+			break
+		}
+		w.rest = rest
+		lines = append(lines, strings.TrimPrefix(l, "lathe: "))
+	}
+	w.mu.Unlock()
+	for _, l := range lines {
+		go w.tell("warning", l) // whoever writes must not wait for the screen, which may wait for it
+	}
+	return len(p), nil
+}
+
+// screenQueries are what only the terminal interface asks.
+func (r *run) screenQueries() map[string]answer {
+	return map[string]answer{
+		"screen_status": on(func(context.Context, nothing) (any, error) { return r.screenStatus(), nil }),
+		"take_queued": on(func(context.Context, nothing) (any, error) {
+			ids := []string{}
+			for _, p := range r.session.TakeQueued() {
+				ids = append(ids, p.ID)
+			}
+			return map[string]any{"ids": ids}, nil
+		}),
+		"status_line": r.runStatusLine,
+		"shell":       r.runShell,
+	}
+}
+
+func (r *run) screenStatus() map[string]any {
+	model := r.session.Model()
+	return map[string]any{
+		"branch": r.branch(), "cost": r.ledger.Totals().Cost, "window": r.prices.Info(model).Window, "mode": r.session.Mode(), "model": model,
+	}
+}

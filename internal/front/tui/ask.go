@@ -1,0 +1,185 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"lathe/internal/event"
+	"lathe/internal/front/tui/width"
+	"lathe/internal/perm"
+)
+
+// asked opens the dialog for a question.
+func (u *ui) asked(e event.Ask) {
+	switch e.Tool {
+	case "ExitPlanMode":
+		u.open(u.planDialog(e))
+	case "AskUserQuestion":
+		u.open(u.questionDialog(e))
+	case "Edit", "Write", "MultiEdit":
+		u.open(u.editDialog(e))
+	default:
+		u.open(u.permissionDialog(e))
+	}
+	u.attention("Lathe asks: " + e.Tool)
+}
+
+func (u *ui) answer(a event.Answer) {
+	u.op(a)
+	u.work.lastByte = u.o.Now()
+}
+
+// withdraw closes the questions of a turn that has ended.
+func (u *ui) withdraw(id string) {
+	for _, d := range u.dialogs {
+		if a, ok := d.(interface{ askID() string }); ok && a.askID() != "" && (id == "" || a.askID() == id) {
+			u.closeDialog(d)
+		}
+	}
+}
+
+// permissionDialog asks whether a call may run.
+func (u *ui) permissionDialog(e event.Ask) dialog {
+	c := &choice{
+		ask: e.ID, title: askTitle(e), style: u.th.Permission,
+		body:    func(cols int) []string { return u.askBody(e, cols) },
+		options: u.askOptions(e, nil),
+		hint:    "↑↓ enter · 1-9 · tab: add a comment · esc: no",
+	}
+	c.esc = func() { u.answer(event.Answer{ID: e.ID, Stop: true}) }
+	return c
+}
+
+func askTitle(e event.Ask) string {
+	switch e.Tool {
+	case "Bash":
+		return "Run this command?"
+	case "WebFetch":
+		return "Fetch this address?"
+	case "Edit", "Write", "NotebookEdit", "MultiEdit":
+		return "Change this file?"
+	case "Read":
+		return "Read this?"
+	}
+	return "Allow " + width.Inert(e.Tool) + "?"
+}
+
+// askOptions are the answers: this once, for as long as each place of rules holds, no.
+func (u *ui) askOptions(e event.Ask, input func() json.RawMessage) []option {
+	yes := func(save event.Scope) func(string) {
+		return func(comment string) {
+			a := event.Answer{ID: e.ID, Allow: true, Save: save}
+			if input != nil {
+				a.Input = input()
+			}
+			u.answer(a)
+			if comment != "" {
+				u.send(event.Prompt{Text: comment, Literal: true})
+			}
+		}
+	}
+	out := []option{{label: "Yes", hotkey: "y", comment: true, do: yes("")}}
+	if rules := ruleTexts(e.Decision.Suggest); rules != "" {
+		out = append(out,
+			option{label: "Yes, and for this session: " + rules, do: yes(event.SaveSession)},
+			option{label: "Yes, and always in this project (only for you): " + rules, hotkey: "a", do: yes(event.SaveLocal)})
+	}
+	return append(out, option{label: "No", hotkey: "n", comment: true, do: func(comment string) {
+		u.answer(event.Answer{ID: e.ID, Message: comment, Stop: comment == ""})
+	}})
+}
+
+func ruleTexts(rules []perm.Rule) string {
+	var out []string
+	for _, r := range rules {
+		out = append(out, width.Inert(r.Text))
+	}
+	return strings.Join(out, ", ")
+}
+
+// askBody shows the exact call, what it would touch, and why it is asked for.
+func (u *ui) askBody(e event.Ask, cols int) []string {
+	var out []string
+	add := func(lead, text string) {
+		for _, l := range strings.Split(text, "\n") {
+			out = append(out, width.Line{Text: lead + width.Tabs(l), Hang: width.Spaces(width.Of(lead))}.Rows(cols)...)
+		}
+	}
+	for _, f := range fields(e.Input) {
+		switch {
+		case e.Tool == "Bash" && f.name == "command":
+			add("  ", u.th.Strong.Paint("")+exact(f.value))
+		case e.Tool == "Bash" && f.name == "description":
+			add("  ", u.th.Muted.Paint("# "+width.Inert(f.value)))
+		default:
+			add("  ", u.th.Muted.Paint(width.Inert(f.name)+": ")+exact(f.value))
+		}
+	}
+	out = append(out, "")
+	if e.Decision.Reason != "" {
+		add("", u.th.Warning.Paint("Why: ")+width.Inert(e.Decision.Reason)+u.from(e.Decision.Source))
+	}
+	for _, p := range e.Decision.Parts {
+		style := u.th.Muted
+		switch p.Verdict {
+		case perm.Deny:
+			style = u.th.Error
+		case perm.Ask:
+			style = u.th.Warning
+		}
+		reason := p.Reason
+		if p.Source.Rule != "" {
+			reason = "rule " + p.Source.Rule
+		}
+		add("  ", style.Paint(fmt.Sprintf("%-5s ", p.Verdict))+exact(p.Text)+u.th.Muted.Paint(" — "+width.Inert(reason))+u.from(p.Source))
+	}
+	return out
+}
+
+// from says where a rule stands.
+func (u *ui) from(s perm.Source) string {
+	if s.File == "" {
+		return ""
+	}
+	return u.th.Faint.Paint(fmt.Sprintf(" (%s:%d)", width.Inert(s.File), s.Line))
+}
+
+// exact shows a text as it is: what acts on a terminal, and blanks that hide at the end of a line, are made visible.
+func exact(s string) string {
+	s = event.Inert(strings.ReplaceAll(s, "\t", "␉   "))
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if t := strings.TrimRight(l, " "); t != l {
+			lines[i] = t + strings.Repeat("·", len(l)-len(t))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// field is one field of a call's input, in the order of the JSON text.
+type field struct{ name, value string }
+
+func fields(input json.RawMessage) []field {
+	dec := json.NewDecoder(strings.NewReader(string(input)))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return []field{{"input", string(input)}}
+	}
+	var out []field
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			break
+		}
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			break
+		}
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			s = string(raw)
+		}
+		out = append(out, field{fmt.Sprint(key), s})
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lathe/internal/front/tui/screen"
+	"lathe/internal/front/tui/theme"
+	"lathe/internal/front/tui/width"
+)
+
+// Rows of the live region.
+const (
+	liveOutput = 4 // of a running call
+	maxQueue   = 5
+	maxTodos   = 5
+)
+
+// picture is what the inline screen shows next.
+func (u *ui) picture() screen.Frame {
+	var f screen.Frame
+	for _, l := range u.commit {
+		if l.Fixed {
+			l.Text = width.Cut(l.Text, u.cols, "…")
+		}
+		f.Commit = append(f.Commit, l.Text)
+	}
+	u.commit = nil
+	if u.work.stream != nil {
+		for _, l := range u.work.stream.Open() {
+			f.Open = append(f.Open, l.Text)
+		}
+	}
+	f.Foot, f.Cursor = u.foot(u.rows - 1)
+	return f
+}
+
+// foot is everything below the conversation, in at most n rows.
+func (u *ui) foot(n int) ([]string, screen.Cursor) {
+	var below []string
+	var cur screen.Cursor
+	if d := u.dialog(); d != nil {
+		below, cur = d.rows(u, u.cols, max(4, n-2))
+		below = append([]string{""}, below...)
+		cur.Row++
+	} else {
+		below, cur = u.inputRows(max(3, n/2))
+	}
+	above := u.working(max(0, n-len(below)))
+	cur.Row += len(above)
+	rows := append(above, below...)
+	if over := len(rows) - n; over > 0 {
+		rows, cur.Row = rows[over:], max(0, cur.Row-over)
+	}
+	return rows, cur
+}
+
+// working shows what runs: calls, the spinner, the to-do list, the queue.
+func (u *ui) working(n int) []string {
+	var out []string
+	for _, t := range u.work.tools {
+		out = append(out, u.runningTool(t, len(u.work.tools) == 1)...)
+	}
+	if s := u.spinner(); s != "" {
+		out = append(out, s)
+	}
+	if u.showTodo {
+		out = append(out, u.todoRows()...)
+	}
+	for i, q := range u.queue {
+		if i == maxQueue {
+			out = append(out, u.th.Faint.Paint(fmt.Sprintf("  and %d more", len(u.queue)-i)))
+			break
+		}
+		out = append(out, u.th.Muted.Paint(width.Cut("⧗ "+width.Inert(firstLine(q.text)), u.cols-1, "…")))
+	}
+	if len(out) > 0 {
+		out = append([]string{""}, out...)
+	}
+	if over := len(out) - n; over > 0 {
+		out = out[over:]
+	}
+	return out
+}
+
+func (u *ui) runningTool(t *toolRun, alone bool) []string {
+	line := u.th.Accent.Paint("▸") + " " + u.th.Strong.Paint(width.Inert(t.name)) + " " + width.Inert(callText(t.name, t.summary, t.input))
+	out := []string{width.Cut(line, u.cols-8, "…") + u.th.Faint.Paint(" "+clock(u.o.Now().Sub(t.since)))}
+	if t.inside != "" {
+		return append(out, u.th.Muted.Paint(width.Cut("  "+t.inside, u.cols-1, "…")))
+	}
+	n := 1
+	if alone {
+		n = liveOutput
+	}
+	for _, l := range tailLines(t.output, n) {
+		out = append(out, u.th.Muted.Paint(width.Cut("  "+width.Inert(l), u.cols-1, "…")))
+	}
+	return out
+}
+
+var frames = []string{"✶", "✸", "✹", "✺", "✹", "✷"}
+
+// spinner says that the program works, for how long, and what it waits for.
+func (u *ui) spinner() string {
+	now := u.o.Now()
+	w := &u.work
+	if u.starting {
+		return u.th.Muted.Paint("… getting ready")
+	}
+	if !w.running {
+		return ""
+	}
+	mark := "•"
+	if !u.calm() {
+		mark = frames[int(now.UnixMilli()/250)%len(frames)]
+	}
+	what := u.doing(now)
+	facts := []string{clock(now.Sub(w.since))}
+	if w.got > 0 {
+		facts = append(facts, "↓ "+tokens(w.got/4))
+	} else if w.sent > 0 {
+		facts = append(facts, "↑ "+tokens(w.sent))
+	}
+	facts = append(facts, "esc stops")
+	line := u.th.Accent.Paint(mark+" "+what) + u.th.Muted.Paint(" ("+strings.Join(facts, " · ")+")")
+	return width.Cut(line, u.cols-1, "…")
+}
+
+// staleAfter is the silence of a stream from which its age is shown.
+const staleAfter = 5 * time.Second
+
+// doing says what the turn is at.
+func (u *ui) doing(now time.Time) string {
+	w := &u.work
+	quiet := now.Sub(w.lastByte)
+	switch {
+	case !w.retryAt.IsZero() && w.retryAt.After(now):
+		return fmt.Sprintf("%s; try %d of %d in %s", width.Inert(strings.TrimRight(w.retry.Text, ".")), w.retry.Attempt, w.retry.Max, clock(w.retryAt.Sub(now)+time.Second-1))
+	case len(w.tools) == 1:
+		return "running " + width.Inert(w.tools[0].name)
+	case len(w.tools) > 1:
+		return fmt.Sprintf("running %d calls", len(w.tools))
+	case w.phase == "thinking" && quiet < staleAfter:
+		return "thinking"
+	case w.phase != "" && w.phase != "thinking":
+		if quiet >= staleAfter {
+			return w.phase + ", silent for " + clock(quiet)
+		}
+		return w.phase
+	case quiet >= staleAfter:
+		return "the answer stands still for " + clock(quiet)
+	}
+	for _, t := range u.todos {
+		if t.Status == "in_progress" && t.Active != "" {
+			return width.Inert(t.Active)
+		}
+	}
+	return "answering"
+}
+
+func (u *ui) calm() bool { return u.session != nil && u.session.Settings.ReducedMotion }
+
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	}
+	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+}
+
+// inputRows are the input box, its menu, and the status line.
+func (u *ui) inputRows(n int) ([]string, screen.Cursor) {
+	rows, cur := u.prompt.rows(u, n)
+	rows = append([]string{""}, rows...)
+	cur.Row++
+	switch {
+	case u.menu != nil:
+		rows = append(rows, u.menu.rows(u)...)
+	case u.hint != "":
+		for _, l := range strings.Split(u.hint, "\n") {
+			rows = append(rows, u.th.Muted.Paint(width.Cut("  "+l, u.cols-1, "…")))
+		}
+	default:
+		rows = append(rows, u.statusRows()...)
+	}
+	return rows, cur
+}
+
+// styleOfMode is the colour of a permission mode.
+func (u *ui) styleOfMode(mode string) theme.Style {
+	switch mode {
+	case "plan":
+		return u.th.PlanMode
+	case "acceptEdits":
+		return u.th.AcceptEdits
+	case "auto":
+		return u.th.Warning
+	case "bypassPermissions":
+		return u.th.Error
+	}
+	return u.th.Muted
+}

@@ -1,0 +1,92 @@
+package tui
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strings"
+
+	"lathe/internal/event"
+	"lathe/internal/front/tui/width"
+)
+
+func splitLines(s string) []string { return strings.Split(strings.TrimRight(s, "\n"), "\n") }
+
+// newID makes a uuid of version 4.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// attention calls for the person when the terminal's window is not the one in front.
+func (u *ui) attention(text string) {
+	if u.focused || u.session == nil {
+		return
+	}
+	text = width.Inert(text)
+	switch u.session.Settings.Notify {
+	case "notifications_disabled":
+	case "iterm2", "ghostty":
+		u.raw("\x1b]9;" + text + "\a")
+	case "iterm2_with_bell":
+		u.raw("\x1b]9;" + text + "\a\a")
+	case "kitty":
+		u.raw("\x1b]99;;" + text + "\x1b\\")
+	case "terminal_bell":
+		u.raw("\a")
+	default:
+		switch u.o.Getenv("TERM_PROGRAM") {
+		case "iTerm.app", "ghostty", "WezTerm":
+			u.raw("\x1b]9;" + text + "\a")
+		default:
+			u.raw("\a")
+		}
+	}
+}
+
+// raw writes what changes nothing on the screen.
+func (u *ui) raw(s string) { _, _ = io.WriteString(u.tty, s) }
+
+// suspend stops the program as Ctrl+Z does.
+func (u *ui) suspend() {
+	_ = u.inline.Leave()
+	err := u.tty.Suspend()
+	u.back()
+	if err != nil {
+		u.hint = err.Error()
+	}
+}
+
+// back takes the terminal again after another program had it.
+func (u *ui) back() {
+	u.cols, u.rows = u.tty.Size()
+	u.inline.Enter(u.cols, u.rows)
+	if u.full != nil {
+		u.full.resize(u.cols, u.rows)
+	}
+}
+
+func (u *ui) redraw() {
+	if u.full != nil {
+		u.full.resize(u.cols, u.rows)
+		return
+	}
+	_ = u.inline.Redraw()
+}
+
+// background sends what runs to the background.
+func (u *ui) background() {
+	if len(u.work.tools) == 0 {
+		u.hint = "nothing runs that can go on in the background"
+		return
+	}
+	u.query("background_tasks", map[string]any{}, func(r event.Reply) {
+		if r.Err != "" {
+			u.hint = r.Err
+			return
+		}
+		u.hint = "goes on in the background · /tasks"
+	})
+}

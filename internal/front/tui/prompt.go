@@ -1,0 +1,158 @@
+package tui
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"lathe/internal/front/tui/editor"
+	"lathe/internal/front/tui/screen"
+	"lathe/internal/front/tui/width"
+)
+
+// prompt is the input box.
+type prompt struct {
+	ed      *editor.Editor
+	shell   bool // what is typed is a shell command
+	history []editor.Draft
+	at      int // in history; len(history): what is typed
+	typed   editor.Draft
+	stash   *editor.Draft
+	saved   string // the draft that is on disk
+	saving  *time.Timer
+}
+
+func newPrompt() prompt { return prompt{ed: editor.New(editor.Options{})} }
+
+// rows draws the box in at most n rows.
+func (p *prompt) rows(u *ui, n int) ([]string, screen.Cursor) {
+	mark, style := "❯ ", u.th.Prompt
+	if p.shell {
+		mark, style = "! ", u.th.Shell
+	}
+	p.ed.SetWidth(u.cols - 3)
+	v := p.ed.View()
+	from := 0
+	if len(v.Rows) > n {
+		from = max(0, min(v.Row-n/2, len(v.Rows)-n))
+	}
+	var out []string
+	for i, r := range v.Rows[from:min(len(v.Rows), from+n)] {
+		lead := "  "
+		if from+i == 0 {
+			lead = style.Paint(mark)
+		}
+		text := r.Text
+		for j := len(r.Labels) - 1; j >= 0; j-- {
+			l := r.Labels[j]
+			text = text[:l[0]] + u.th.Accent.Paint(text[l[0]:l[1]]) + text[l[1]:]
+		}
+		out = append(out, lead+text)
+	}
+	if p.ed.Empty() && !p.shell {
+		out[0] = style.Paint(mark) + u.th.Faint.Paint(width.Cut(u.invitation(), u.cols-4, "…"))
+	}
+	return out, screen.Cursor{Row: v.Row - from, Col: v.Col + 2}
+}
+
+func (u *ui) invitation() string {
+	switch {
+	case u.failed != "":
+		return ""
+	case u.work.running:
+		return "type to queue a message"
+	}
+	return "what shall be done?"
+}
+
+// up and down walk through the history.
+func (p *prompt) up() {
+	if p.at == 0 {
+		return
+	}
+	if p.at == len(p.history) {
+		p.typed = p.ed.Draft()
+	}
+	p.at--
+	p.ed.Load(p.history[p.at])
+}
+
+func (p *prompt) down() {
+	if p.at >= len(p.history) {
+		return
+	}
+	p.at++
+	if p.at == len(p.history) {
+		p.ed.Load(p.typed)
+		return
+	}
+	p.ed.Load(p.history[p.at])
+}
+
+// remember adds what was sent to the history.
+func (p *prompt) remember(u *ui, d editor.Draft) {
+	if n := len(p.history); n == 0 || p.history[n-1].Text != d.Text {
+		p.history = append(p.history, d)
+		u.keepHistory(d)
+	}
+	p.at = len(p.history)
+}
+
+// draftWait is how long typing rests before the draft is written.
+const draftWait = 400 * time.Millisecond
+
+// changed has the draft written soon, so that it survives a crash.
+func (p *prompt) changed(u *ui) {
+	if p.saving == nil {
+		p.saving = time.AfterFunc(draftWait, func() { u.post(func() { p.saveDraft(u) }) })
+		return
+	}
+	p.saving.Reset(draftWait)
+}
+
+func (u *ui) draftFile() string {
+	if u.session == nil || u.session.StateDir == "" {
+		return ""
+	}
+	return filepath.Join(u.session.StateDir, "drafts", u.session.Key+".json")
+}
+
+// saveDraft writes what is typed, or removes the file when nothing is.
+func (p *prompt) saveDraft(u *ui) {
+	path := u.draftFile()
+	if path == "" {
+		return
+	}
+	d := p.ed.Draft()
+	if d.Text == "" {
+		if p.saved != "" {
+			_ = os.Remove(path)
+			p.saved = ""
+		}
+		return
+	}
+	b, err := json.Marshal(d)
+	if err != nil || string(b) == p.saved {
+		return
+	}
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || os.WriteFile(path+".new", b, 0o600) != nil || os.Rename(path+".new", path) != nil {
+		return // typing goes on; the draft is only a comfort
+	}
+	p.saved = string(b)
+}
+
+// load brings back the draft of a session that ended without being asked to, and the history.
+func (p *prompt) load(u *ui) {
+	u.loadHistory()
+	b, err := os.ReadFile(u.draftFile())
+	var d editor.Draft
+	if err != nil || json.Unmarshal(b, &d) != nil || d.Text == "" {
+		return
+	}
+	p.saved = string(b)
+	if p.ed.Empty() {
+		p.ed.Load(d)
+		u.hint = "what you had typed is back"
+	}
+}

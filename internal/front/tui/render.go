@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/front/tui/width"
+)
+
+// Lines of a tool's result that are shown in the conversation; the rest is a key away.
+const (
+	resultLines = 4
+	errorLines  = 8
+	localLines  = 400
+)
+
+// render makes lines of an item; whole: nothing is left out.
+func (u *ui) render(it *item, whole bool) []width.Line {
+	switch it.kind {
+	case kindUser:
+		return u.renderUser(it)
+	case kindText:
+		s := u.newStream()
+		return append(s.Write(event.Inert(it.text)), s.Close()...)
+	case kindThinking:
+		return u.renderThinking(it, whole)
+	case kindTool:
+		return u.renderTool(it, whole)
+	case kindShell:
+		return u.renderShell(it, whole)
+	case kindLocal:
+		return u.renderLocal(it, whole)
+	case kindDone:
+		return []width.Line{{Text: u.th.Faint.Paint("· " + it.text)}}
+	case kindNotice:
+		return u.renderNotice(it)
+	}
+	return nil
+}
+
+func (u *ui) renderUser(it *item) []width.Line {
+	var out []width.Line
+	for i, l := range strings.Split(strings.TrimRight(event.Inert(it.text), "\n"), "\n") {
+		lead := "  "
+		if i == 0 {
+			lead = u.th.Prompt.Paint("❯ ")
+		}
+		out = append(out, width.Line{Text: lead + u.th.Strong.Paint(l), Hang: "  "})
+	}
+	return out
+}
+
+func (u *ui) renderThinking(it *item, whole bool) []width.Line {
+	head := "✻ thought"
+	if it.dur >= time.Second {
+		head += " for " + span(it.dur)
+	}
+	if whole {
+		out := []width.Line{{Text: u.th.Muted.Paint(head)}}
+		for _, l := range strings.Split(strings.TrimRight(event.Inert(it.text), "\n"), "\n") {
+			out = append(out, width.Line{Text: "  " + u.th.Muted.Paint(l), Hang: "  "})
+		}
+		return out
+	}
+	return []width.Line{{Text: u.th.Faint.Paint(head)}}
+}
+
+func (u *ui) renderNotice(it *item) []width.Line {
+	style, mark := u.th.Muted, "·"
+	switch it.level {
+	case "error":
+		style, mark = u.th.Error, "✗"
+	case "warning":
+		style, mark = u.th.Warning, "!"
+	}
+	var out []width.Line
+	for i, l := range strings.Split(strings.TrimRight(event.Inert(it.text), "\n"), "\n") {
+		lead := mark + " "
+		if i > 0 {
+			lead = "  "
+		}
+		out = append(out, width.Line{Text: style.Paint(lead + l), Hang: "  "})
+	}
+	return out
+}
+
+func (u *ui) renderLocal(it *item, whole bool) []width.Line {
+	n := localLines
+	if whole {
+		n = 1 << 30
+	}
+	lines, more := head(event.Inert(it.text), n)
+	var out []width.Line
+	for _, l := range lines {
+		out = append(out, width.Line{Text: "  " + l, Hang: "  "})
+	}
+	return u.moreLines(out, more)
+}
+
+func (u *ui) moreLines(out []width.Line, more int) []width.Line {
+	if more > 0 {
+		out = append(out, width.Line{Text: u.th.Faint.Paint(fmt.Sprintf("  … %s more · ctrl+o shows all", count(more, "line")))})
+	}
+	return out
+}
+
+// renderTool shows a call that ended and the head of its result.
+func (u *ui) renderTool(it *item, whole bool) []width.Line {
+	mark := u.th.Success.Paint("✓")
+	if it.isError {
+		mark = u.th.Error.Paint("✗")
+	}
+	line := mark + " " + u.th.Strong.Paint(width.Inert(it.name))
+	if what := callText(it.name, it.summary, it.input); what != "" {
+		line += " " + width.Inert(what)
+	}
+	if it.dur >= time.Second {
+		line += u.th.Faint.Paint(" · " + span(it.dur))
+	}
+	out := []width.Line{{Text: line, Hang: "  "}}
+	if whole && it.decision.Reason != "" {
+		out = append(out, width.Line{Text: u.th.Faint.Paint("  allowed: " + width.Inert(it.decision.Reason)), Hang: "  "})
+	}
+	if d, ok := u.renderDiff(it, whole); ok {
+		return append(out, d...)
+	}
+	return append(out, u.resultText(it, whole)...)
+}
+
+func (u *ui) resultText(it *item, whole bool) []width.Line {
+	n := resultLines
+	switch {
+	case whole:
+		n = 1 << 30
+	case it.isError:
+		n = errorLines
+	case quiet(it.name):
+		lines := strings.Count(strings.TrimRight(it.text, "\n"), "\n") + 1
+		if it.text == "" {
+			return nil
+		}
+		return []width.Line{{Text: u.th.Faint.Paint("  " + count(lines, "line"))}}
+	case it.name == "TodoWrite":
+		return nil
+	}
+	style := u.th.Muted
+	if it.isError {
+		style = u.th.Error
+	}
+	lines, more := head(event.Inert(it.text), n)
+	var out []width.Line
+	for _, l := range lines {
+		out = append(out, width.Line{Text: "  " + style.Paint(width.Tabs(l)), Hang: "  "})
+	}
+	return u.moreLines(out, more)
+}
+
+// quiet are the tools whose results say little to a person.
+func quiet(name string) bool {
+	switch name {
+	case "Read", "Glob", "Grep", "Skill", "ToolSearch":
+		return true
+	}
+	return strings.HasPrefix(name, "mcp__")
+}
+
+// callText is what a call is about.
+func callText(name, summary string, input json.RawMessage) string {
+	if summary == "" {
+		summary = summaryOf(name, input)
+	}
+	return strings.TrimSpace(strings.TrimPrefix(summary, name))
+}
+
+// summaryOf finds the field of an input that says most.
+func summaryOf(name string, input json.RawMessage) string {
+	var in map[string]any
+	if json.Unmarshal(input, &in) != nil {
+		return name
+	}
+	for _, key := range []string{"command", "file_path", "notebook_path", "pattern", "url", "query", "description", "prompt", "skill", "path", "task_id"} {
+		if s, ok := in[key].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// span is a duration as people say it.
+func span(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
+}
+
+func dollars(v float64) string {
+	if v < 0.995 {
+		return fmt.Sprintf("$%.3f", v)
+	}
+	return fmt.Sprintf("$%.2f", v)
+}
+
+func tokens(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}

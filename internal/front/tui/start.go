@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"errors"
+	"strconv"
+
+	"lathe/internal/event"
+	"lathe/internal/front/tui/theme"
+)
+
+// start builds a session in the background; the one that runs is ended first.
+func (u *ui) start(req Start) {
+	old := u.session
+	u.session, u.starting, u.failed = nil, true, ""
+	req.Notice = func(level, text string) { u.post(func() { u.notice(level, text) }) }
+	req.Trust = func(t Trust) TrustAnswer {
+		answer := make(chan TrustAnswer, 1)
+		u.post(func() { u.open(newTrustDialog(u, t, answer)) })
+		select {
+		case a := <-answer:
+			return a
+		case <-u.ctx.Done():
+			return TrustQuit
+		}
+	}
+	go func() {
+		if old != nil {
+			_ = old.Conn.Send(u.ctx, event.Close{})
+			old.Close()
+		}
+		s, err := u.o.Start(u.ctx, req)
+		u.post(func() { u.started(s, err) })
+	}()
+}
+
+// started takes the session, or says why there is none.
+func (u *ui) started(s *Session, err error) {
+	u.starting = false
+	var noKey NoKey
+	switch {
+	case errors.As(err, &noKey):
+		u.failed = "no key"
+		u.open(newNoKeyDialog(u, noKey.Text))
+		return
+	case errors.Is(err, ErrQuit):
+		u.quit = true
+		return
+	case err != nil:
+		u.failed = err.Error()
+		u.notice("error", err.Error())
+		u.outcome.Code = 1
+		u.hint = "ctrl+c twice to leave"
+		return
+	}
+	u.session = s
+	u.settings(s.Settings)
+	u.status.model, u.status.mode = s.Model, s.Mode
+	for _, m := range s.Messages {
+		u.message(m, "")
+	}
+	u.prompt.load(u)
+	go u.pump(s)
+	u.refresh()
+	if u.o.Prompt != "" || len(u.o.Images) > 0 {
+		u.send(event.Prompt{Text: u.o.Prompt, Images: u.o.Images})
+		u.o.Prompt, u.o.Images = "", nil
+	}
+	for _, q := range u.queue { // typed while the session was not ready
+		u.op(q.prompt)
+	}
+}
+
+// ErrQuit is returned by Start when the person wants to leave.
+var ErrQuit = errors.New("quit")
+
+// settings takes those of the settings that concern the screen.
+func (u *ui) settings(s Settings) {
+	if s.CustomTheme != nil {
+		t, warnings, err := theme.Custom(s.CustomTheme, u.depth, u.dark)
+		if err != nil {
+			warnings = append(warnings, err.Error())
+		} else {
+			u.th = t
+		}
+		for _, w := range warnings {
+			u.notice("warning", w)
+		}
+	}
+	if s.Theme != "" && s.CustomTheme == nil {
+		u.th = theme.Named(s.Theme, u.depth, u.dark)
+	}
+	if s.Fullscreen && u.full == nil {
+		u.toFull()
+	}
+}
+
+// pump hands the session's events to the loop. A loop that is busy holds the session up.
+func (u *ui) pump(s *Session) {
+	for env, err := range s.Conn.Events(u.ctx) {
+		if err != nil {
+			if u.ctx.Err() == nil {
+				u.post(func() { u.notice("error", err.Error()) })
+			}
+			return
+		}
+		select {
+		case u.events <- env:
+		case <-u.ctx.Done():
+			return
+		}
+	}
+}
+
+// op sends an op to the session.
+func (u *ui) op(op event.Op) {
+	if u.session == nil {
+		return
+	}
+	if err := u.session.Conn.Send(u.ctx, op); err != nil {
+		u.notice("error", err.Error())
+	}
+}
+
+// query asks the session, and has then run with the answer.
+func (u *ui) query(kind string, payload any, then func(event.Reply)) {
+	if u.session == nil {
+		return
+	}
+	u.nextID++
+	id := "tui-" + strconv.Itoa(u.nextID)
+	u.replies[id] = then
+	u.op(event.Query{ID: id, Kind: kind, Payload: event.Encode(payload)})
+}

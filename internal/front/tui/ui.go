@@ -1,0 +1,286 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/front/tui/screen"
+	"lathe/internal/front/tui/term"
+	"lathe/internal/front/tui/theme"
+	"lathe/internal/front/tui/width"
+)
+
+// frameTime is the least time between two pictures that events ask for; keys are shown at once.
+const frameTime = 33 * time.Millisecond
+
+// tickTime is how often the picture of running work changes by itself.
+const tickTime = 250 * time.Millisecond
+
+// resizeWait is how long a new size must last before the screen is painted for it.
+const resizeWait = 50 * time.Millisecond
+
+// ui is the screen and all of its state. Only the goroutine of Run touches it.
+type ui struct {
+	o      Options
+	ctx    context.Context
+	tty    *term.Terminal
+	inline *screen.Inline
+	full   *fullView // nil on the inline screen
+	th     theme.Theme
+	depth  theme.Depth
+	dark   bool
+	cols   int
+	rows   int
+
+	session  *Session
+	starting bool
+	failed   string // why there is no session
+	events   chan event.Envelope
+	posted   chan func()
+	replies  map[string]func(event.Reply)
+	nextID   int
+
+	items    []item
+	commit   []width.Line // to go into the scrollback with the next picture
+	lastKind kind
+	work     work
+	status   status
+	dialogs  []dialog
+	prompt   prompt
+	queue    []queued
+	menu     *menu
+	hint     string // one line below the input, until the next key
+	showTodo bool
+	todos    []todo
+
+	lastDraw time.Time
+	frame    *time.Timer // for events
+	armed    bool
+	tick     *time.Timer // for running work
+	ticking  bool
+	resize   *time.Timer
+	resizing bool
+	focused  bool
+	armedFor string // the key that ends the program when it is pressed again
+	armedAt  time.Time
+	outcome  Outcome
+	quit     bool
+}
+
+// Run shows the screen until the person leaves. The first picture comes before anything else is done.
+func Run(ctx context.Context, o Options) (out Outcome, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if o.Reader || o.Getenv("TERM") == "dumb" {
+		return runPlain(ctx, o)
+	}
+	tty, err := term.Open(o.In, o.Out, term.Options{})
+	if err != nil {
+		return Outcome{}, fmt.Errorf("the terminal cannot be used: %w", err)
+	}
+	defer tty.Close()
+	defer func() {
+		if p := recover(); p != nil {
+			tty.Close()
+			panic(fmt.Sprintf("%v\n%s", p, debug.Stack()))
+		}
+	}()
+	u := newUI(ctx, o, tty)
+	u.draw()
+	stop := u.signals()
+	defer stop()
+	if len(o.Guard) > 0 {
+		tty.Protect(o.Guard...)
+	}
+	u.start(Start{})
+	u.loop()
+	u.leave()
+	return u.outcome, nil
+}
+
+func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
+	cols, rows := tty.Size()
+	u := &ui{
+		o: o, ctx: ctx, tty: tty, cols: cols, rows: rows, focused: true, dark: true,
+		inline: screen.NewInline(tty, cols, rows, reflows(o.Getenv)), depth: theme.DepthOf(o.Getenv, true),
+		posted: make(chan func(), 64), events: make(chan event.Envelope, 256), replies: map[string]func(event.Reply){},
+		frame: stopped(), tick: stopped(), resize: stopped(),
+	}
+	u.th = theme.Named("auto", u.depth, u.dark)
+	u.prompt = newPrompt()
+	u.print(width.Line{Text: u.th.Strong.Paint("Lathe") + u.th.Muted.Paint(" "+o.Version+"  "+width.Inert(o.Cwd))})
+	u.print(width.Line{Text: u.th.Muted.Paint("? for keys · / for commands · @ for files · ! for a shell command")})
+	return u
+}
+
+func stopped() *time.Timer {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}
+
+// reflows guesses whether the terminal wraps lines anew when its width changes. Nearly all do.
+func reflows(getenv func(string) string) bool {
+	switch t := getenv("TERM"); {
+	case getenv("XTERM_VERSION") != "", t == "linux", len(t) >= 6 && t[:6] == "screen" && getenv("TMUX") == "":
+		return false
+	}
+	return true
+}
+
+// loop takes what comes until the person leaves.
+func (u *ui) loop() {
+	for !u.quit {
+		select {
+		case e := <-u.tty.Events():
+			u.terminal(e)
+			for more := true; more && !u.quit; {
+				select {
+				case e := <-u.tty.Events():
+					u.terminal(e)
+				default:
+					more = false
+				}
+			}
+			u.draw()
+		case env := <-u.events:
+			u.event(env)
+			for range 512 { // a burst makes one picture
+				select {
+				case env := <-u.events:
+					u.event(env)
+					continue
+				default:
+				}
+				break
+			}
+			u.soon()
+		case f := <-u.posted:
+			f()
+			u.draw()
+		case <-u.frame.C:
+			u.armed = false
+			u.draw()
+		case <-u.tick.C:
+			u.ticking = false
+			u.draw()
+		case <-u.resize.C:
+			u.resized()
+		case <-u.ctx.Done():
+			u.quit = true
+		}
+	}
+}
+
+// soon draws when the time of a picture has passed since the last.
+func (u *ui) soon() {
+	if u.armed {
+		return
+	}
+	wait := frameTime - u.o.Now().Sub(u.lastDraw)
+	if wait <= 0 {
+		u.draw()
+		return
+	}
+	u.armed = true
+	u.frame.Reset(wait)
+}
+
+// post has f run by the loop.
+func (u *ui) post(f func()) {
+	select {
+	case u.posted <- f:
+	case <-u.ctx.Done():
+	}
+}
+
+// draw shows the state. While the terminal changes its size nothing is drawn.
+func (u *ui) draw() {
+	if u.resizing || u.quit {
+		return
+	}
+	u.lastDraw = u.o.Now()
+	var err error
+	if u.full != nil {
+		err = u.full.draw(u)
+	} else {
+		err = u.inline.Draw(u.picture())
+	}
+	if err != nil { // the terminal has gone
+		u.quit, u.outcome.Code = true, 1
+	}
+	if !u.ticking && u.busy() {
+		u.ticking = true
+		u.tick.Reset(tickTime)
+	}
+}
+
+// print adds lines to the scrollback.
+func (u *ui) print(lines ...width.Line) { u.commit = append(u.commit, lines...) }
+
+// resized paints for the new size.
+func (u *ui) resized() {
+	u.resizing = false
+	u.cols, u.rows = u.tty.Size()
+	if u.full != nil {
+		u.full.resize(u.cols, u.rows)
+	}
+	if err := u.inline.Resize(u.cols, u.rows); err != nil {
+		u.quit = true
+	}
+	u.draw()
+}
+
+// leave ends the session and takes the region away.
+func (u *ui) leave() {
+	if u.full != nil {
+		u.toInline()
+	}
+	u.prompt.saveDraft(u)
+	if u.session != nil {
+		_ = u.session.Conn.Send(u.ctx, event.Interrupt{DropQueued: true})
+		_ = u.session.Conn.Send(u.ctx, event.Close{})
+	}
+	f := u.picture()
+	f.Open, f.Foot, f.Cursor = nil, nil, screen.Cursor{}
+	_ = u.inline.Draw(f)
+	_ = u.inline.Leave()
+	u.tty.Close()
+	if u.session != nil {
+		u.outcome.Goodbye = append(u.outcome.Goodbye, u.goodbye()...)
+		u.session.Close()
+	}
+}
+
+// signals ends the program, with the terminal restored, when it is told to end.
+func (u *ui) signals() (stop func()) {
+	ch := make(chan os.Signal, 2)
+	done := make(chan struct{})
+	caught := []os.Signal{syscall.SIGTERM, os.Interrupt}
+	if !signal.Ignored(syscall.SIGHUP) {
+		caught = append(caught, syscall.SIGHUP)
+	}
+	signal.Notify(ch, caught...)
+	go func() {
+		for {
+			select {
+			case s := <-ch:
+				if s == os.Interrupt {
+					u.post(func() { u.terminal(term.Key{Code: 'c', Mod: term.Ctrl}) })
+					continue
+				}
+				u.tty.Close()
+				u.o.Die(143)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { signal.Stop(ch); close(done) }
+}
