@@ -77,18 +77,23 @@ func (r *run) engine() error {
 		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, TaskBudget: r.o.taskBudget, NoCache: r.noCache(), OneHour: r.oneHour(), StopCap: r.stopCap(),
 	})
 	if r.conv.resumed {
-		if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
-			r.place.notes = append(r.place.notes, err.Error())
-		}
-		_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
-		_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)
-		r.restoreTodos()
-		r.tools.files.Restore(r.conv.state.Messages, r.readable)
+		r.takeUp()
 	}
 	if r.o.name != "" {
 		return r.conv.log.Keep("title", r.o.name)
 	}
 	return nil
+}
+
+// takeUp brings back what a resumed session had beside its conversation.
+func (r *run) takeUp() {
+	if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
+		r.place.notes = append(r.place.notes, err.Error())
+	}
+	_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
+	_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)
+	r.restoreTodos()
+	r.tools.files.Restore(r.conv.state.Messages, r.readable)
 }
 
 // thaw drops what a resumed session had frozen when this run asks for a structured answer by another schema: its

@@ -62,6 +62,10 @@ func (r *run) builtins() []input.Command {
 
 func (r *run) sessionCommands() []input.Command {
 	return []input.Command{
+		{Name: "clear", Group: groupSession, Aliases: []string{"new", "reset"}, Args: "[name]", Help: "begin a new session; the old one, called name, can be resumed", Silent: true, Run: r.cmdClear},
+		{Name: "resume", Group: groupSession, Aliases: []string{"continue"}, Args: "[session]", Help: "list the sessions of this directory, or go on with one", Silent: true, Run: r.cmdResume},
+		{Name: "fork", Group: groupSession, Aliases: []string{"branch"}, Args: "[name]", Help: "copy this session and go on with the copy", Silent: true, Run: r.cmdFork},
+		{Name: "rename", Group: groupSession, Args: "name", Help: "give this session a title", Run: r.cmdRename},
 		{Name: "status", Group: groupSession, Help: "session, model, mode, directories", Run: r.cmdStatus},
 	}
 }

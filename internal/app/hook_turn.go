@@ -96,6 +96,8 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 	h.begun = true
 	source := "startup"
 	switch {
+	case h.r.left.trigger != "":
+		source = h.r.left.trigger
 	case h.r.o.fork:
 		source = "fork"
 	case h.r.conv.resumed:

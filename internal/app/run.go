@@ -24,6 +24,7 @@ import (
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/price"
 	"lathe/internal/proc"
+	"lathe/internal/session"
 	"lathe/internal/trace"
 )
 
@@ -48,6 +49,7 @@ type run struct {
 	trace     *trace.File
 
 	custom customState // of skills and commands of files
+	left   leftSessions
 
 	queryOnce  sync.Once
 	queryTable map[string]answer
@@ -125,6 +127,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	if r.conv, err = openSession(o, p, r.prices); err != nil {
 		return nil, err
 	}
+	r.conv.log = session.NewSwitch(r.conv.log)
 	if r.tools, err = r.newToolset(); err != nil {
 		return nil, err
 	}
@@ -296,6 +299,9 @@ func (r *run) close() {
 	}
 	if err := r.model.close(); err != nil {
 		r.warn("close the recording: " + err.Error())
+	}
+	for _, f := range r.left.traces {
+		_ = f.Close()
 	}
 	if r.trace != nil {
 		if failed := r.trace.Close(); failed > 0 {

@@ -16,6 +16,20 @@ import (
 	"lathe/internal/session/jsonl"
 )
 
+// sessionStore is where the sessions of this place are.
+func sessionStore(o *options, p *place, prices *price.Table) jsonl.Store {
+	return jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: projectName(p), Cost: prices.Cost}
+}
+
+// sessionStart is what a session of this place begins with.
+func sessionStart(p *place) jsonl.Start {
+	start := jsonl.Start{Dir: p.sys.Dirs.Work}
+	if p.root != "" {
+		start.Branch = git.Branch(p.root)
+	}
+	return start
+}
+
 // conversation is the session of a run: what it starts from, and its log.
 type conversation struct {
 	state   session.State
@@ -26,11 +40,7 @@ type conversation struct {
 
 // openSession starts, continues, resumes or forks a session.
 func openSession(o *options, p *place, prices *price.Table) (*conversation, error) {
-	store := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: projectName(p), Cost: prices.Cost}
-	start := jsonl.Start{Dir: p.sys.Dirs.Work}
-	if p.root != "" {
-		start.Branch = git.Branch(p.root)
-	}
+	store, start := sessionStore(o, p, prices), sessionStart(p)
 	if o.sessionID != "" {
 		id, err := uuid.Parse(o.sessionID)
 		if err != nil {

@@ -30,6 +30,7 @@ func subcommands() map[string]subcommand {
 		"help":        {helpCommand, "usage: lathe help"},
 		"inspect":     {inspectCommand, inspectUsage},
 		"permissions": {permissionsCommand, permissionsUsage},
+		"sessions":    {sessionsCommand, sessionsUsage},
 		"trust":       {trustCommand, trustUsage},
 	}
 }

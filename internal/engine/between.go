@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"lathe/internal/msg"
+	"lathe/internal/session"
+	"lathe/internal/trace"
 	"lathe/internal/turn"
 )
 
@@ -77,6 +79,28 @@ func (s *Session) Rewind(t *turn.Turn, earlier []msg.Message, after string, note
 		return 0, err
 	}
 	return len(all) - keep, nil
+}
+
+// Become makes the session another conversation, from within the running turn t, which ends with this: what the
+// conversation starts from is in st, and the log that the session was given has become another one already. Prompts
+// that wait stay in the queue.
+func (s *Session) Become(t *turn.Turn, st session.State, model string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.messages, s.frozen, s.last, s.model = st.Messages, st.Frozen, "", model
+	if n := len(st.Messages); n > 0 {
+		s.last = st.Messages[n-1].ID
+	}
+	t.Messages, t.Session = st.Messages, s.cfg.Log.ID()
+	t.System, t.Tools, t.Static = nil, nil, 0
+}
+
+// Trace changes where records go from the next turn on; nil: nowhere.
+func (s *Session) Trace(r trace.Recorder) {
+	s.tracer = nil
+	if r != nil {
+		s.tracer = turn.NewTracer(r)
+	}
 }
 
 // Note appends messages while no turn runs; t is as for Rewind.

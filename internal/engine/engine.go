@@ -200,7 +200,9 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 			if left {
 				continue
 			}
-			if !yield(s.stamp(t.ID, e), nil) {
+			env := s.stamp(t.ID, e)
+			env.Session = e.Session
+			if !yield(env, nil) {
 				left = true
 				close(gone)
 				cancel(turn.ErrInterrupted)
@@ -219,6 +221,7 @@ var errGone = errors.New("nobody reads the events")
 func (s *Session) sender(out chan<- event.Envelope, gone <-chan struct{}) func(event.Envelope) error {
 	return func(e event.Envelope) error {
 		s.standStill()
+		e.Session = s.cfg.Log.ID() // of this moment: a command may make the session another one
 		select {
 		case out <- e:
 			return nil

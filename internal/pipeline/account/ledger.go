@@ -105,7 +105,8 @@ func (l *Ledger) Sub(d Deps, cfg Config) *Ledger {
 }
 
 // Restore takes up the totals of a resumed session: the kept record, and the answers that came after it was
-// written (all of them, when there is none). Several records of one answer count once, the last one's usage.
+// written (all of them, when there is none). Several records of one answer count once, the last one's usage. What this
+// run of the program has spent before still counts against its budget.
 func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,6 +120,7 @@ func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
 	if t.Models == nil {
 		t.Models = map[string]ModelTotal{}
 	}
+	spent := l.totals.Cost - l.before
 	l.totals = t
 	from := 0
 	if t.Last != "" {
@@ -144,7 +146,7 @@ func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
 		l.add(usage[id].Model, *usage[id].Usage)
 		l.totals.Last = id
 	}
-	l.before = l.totals.Cost
+	l.before = l.totals.Cost - spent
 	return err
 }
 

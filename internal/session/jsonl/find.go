@@ -154,8 +154,7 @@ func (s Store) newest(dir string) ([]string, error) {
 	}
 	var files []file
 	for _, e := range entries {
-		// Some versions put the transcripts of sub-agents beside those of sessions.
-		if !strings.HasSuffix(e.Name(), ext) || strings.HasPrefix(e.Name(), "agent-") || e.IsDir() {
+		if !isSessionFile(e) {
 			continue
 		}
 		path := filepath.Join(project, e.Name())

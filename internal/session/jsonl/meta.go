@@ -151,8 +151,9 @@ func cutField(text []byte, name string) string {
 	return s
 }
 
-// shorten makes one short line of a prompt. Commands and their output, which stand in tags, are no prompts.
+// shorten makes one short line of a prompt. The output of commands, which stands in tags, is no prompt.
 func shorten(s string) string {
+	s, _ = Typed(s)
 	s = strings.Join(strings.Fields(s), " ")
 	if strings.HasPrefix(s, "<command-") || strings.HasPrefix(s, "<local-command-") || strings.HasPrefix(s, "<bash-") {
 		return ""
