@@ -101,6 +101,7 @@ func TestPublishedSDK(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd.Env = append(os.Environ(), "CLAUDE_CONFIG_DIR="+filepath.Join(root, "config"))
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {

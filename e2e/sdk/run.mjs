@@ -26,11 +26,13 @@ class Place {
     for (const [k, v] of Object.entries(process.env)) if (!/^(ANTHROPIC|CLAUDE|LATHE)_/.test(k)) this.env[k] = v;
     Object.assign(this.env, {
       HOME: this.home, ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: this.url, IS_SANDBOX: "1", LATHE_RETRY_BASE_DELAY_MS: "1",
-      CLAUDE_CODE_OVERLOADED_RETRY_BASE_DELAY_MS: "1", CLAUDE_CONFIG_DIR: this.config, GORACE: "atexit_sleep_ms=0",
+      CLAUDE_CODE_OVERLOADED_RETRY_BASE_DELAY_MS: "1", CLAUDE_CONFIG_DIR: process.env.CLAUDE_CONFIG_DIR, GORACE: "atexit_sleep_ms=0",
     });
   }
 
-  get config() { return path.join(this.home, ".claude"); }
+  // ownConfig gives the scenario a configuration directory of its own; the others share one, where the SDK's session
+  // functions look.
+  ownConfig() { return (this.env.CLAUDE_CONFIG_DIR = path.join(this.home, ".claude")); }
   file(name, text) {
     const p = path.isAbsolute(name) ? name : path.join(this.dir, name);
     fs.mkdirSync(path.dirname(p), { recursive: true });

@@ -118,7 +118,17 @@ func (r *run) tasksText() string {
 // summariser returns the call for a summary: the request that the view makes, with one more message of the user's,
 // so that it reads the prompt cache.
 func (r *run) summariser(norm func(context.Context, *turn.Turn) error) func(context.Context, *turn.Turn, []msg.Message, string) (string, error) {
-	return func(ctx context.Context, t *turn.Turn, view []msg.Message, instruction string) (string, error) {
+	return func(ctx context.Context, t *turn.Turn, view []msg.Message, instruction string) (text string, err error) {
+		if err := t.Emit(event.Status{Status: "compacting"}); err != nil {
+			return "", err
+		}
+		defer func() {
+			done := event.Status{Result: "success"}
+			if err != nil {
+				done = event.Status{Result: "failed", Err: err.Error()}
+			}
+			err = errors.Join(err, t.Emit(done))
+		}()
 		ctx, cancel := context.WithTimeout(ctx, summaryLimit)
 		defer cancel()
 		ask := *t // the turn itself stays as it is
@@ -260,5 +270,9 @@ func (r *run) cmdCompact(ctx context.Context, t *turn.Turn, args string) (string
 	case "undo":
 		return r.compact.Undo(t)
 	}
-	return r.compact.Compact(ctx, t, args)
+	text, err := r.compact.Compact(ctx, t, args)
+	if r.o.host != nil {
+		text = "" // hosts are told by the boundary
+	}
+	return text, err
 }

@@ -121,7 +121,7 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 func (h *hooks) submit(ctx context.Context, t *turn.Turn) turn.Hooked {
 	_, out := h.fire(ctx, t, hook.Payload{Event: hook.UserPromptSubmit, Fields: map[string]any{"prompt": t.Input.Text}})
 	if out.Blocked() {
-		_ = t.Emit(event.Notice{Level: "warning", Text: "the prompt was blocked by a UserPromptSubmit hook: " + out.Decision.Reason})
+		_ = t.Emit(event.Notice{Level: "warning", Ends: true, Text: "the prompt was blocked by a UserPromptSubmit hook: " + out.Decision.Reason})
 	}
 	return out
 }

@@ -65,6 +65,7 @@ func runHost(o *options, st Streams) int {
 func (r *run) hostOptions() sdk.Options {
 	return sdk.Options{
 		Encoder: event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents},
+		Session: r.conv.log.ID(),
 		States:  isOn(r.place.sys.Getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE")), Warn: r.warn,
 	}
 }

@@ -89,9 +89,6 @@ func (r *run) sessionQueries() map[string]answer {
 	}
 	return map[string]answer{
 		"rewind_files": rewind("rewind_files"), "rewind": rewind("rewind"), "checkpoints": rewind("checkpoints"),
-		"interrupt": on(func(context.Context, nothing) (any, error) { // it has happened: the front end does that at once
-			return map[string]any{"still_queued": r.session.Queued()}, nil
-		}),
 		"mcp_status": on(func(context.Context, nothing) (any, error) { return map[string]any{"mcpServers": []any{}}, nil }),
 		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
 			return r.contextUsage(ctx, r.session.Messages()).payload(), nil

@@ -142,17 +142,6 @@ func (s *Session) Freeze(f session.Frozen) error {
 	return s.cfg.Log.Freeze(f)
 }
 
-// Queued returns the ids of the prompts that wait.
-func (s *Session) Queued() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]string, 0, len(s.queue))
-	for _, p := range s.queue {
-		out = append(out, p.ID)
-	}
-	return out
-}
-
 // Tell hands an event to the front ends, inside a turn or outside. Before anybody listens it waits.
 func (s *Session) Tell(e event.Event) {
 	s.calls.mu.Lock()
@@ -296,6 +285,10 @@ func (s *Session) stamp(turnID string, e event.Envelope) event.Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seq++
+	if d, ok := e.Event.(event.TurnDone); ok {
+		d.Result.Queued = len(s.queue)
+		e.Event = d
+	}
 	e.Seq, e.Time, e.Session, e.Turn = s.seq, s.cfg.Now(), s.cfg.Log.ID(), turnID
 	return e
 }

@@ -25,17 +25,26 @@ type Ready struct {
 	Commands       []string
 	Agents, Skills []string
 	Servers        []Server
+	Plugins        []Plugin
 	OutputStyle    string
 	Resumed        bool
 }
 
 // Server is an MCP server and its state.
-type Server struct{ Name, Status string }
+type Server struct{ Name, Status, Source string }
+
+// Plugin is a plugin that was loaded.
+type Plugin struct{ Name, Path, Version string }
+
+// Status says what the session is busy with that is no answer: "compacting", or "" when that has ended, with its
+// result (success, failed).
+type Status struct{ Status, Result, Err string }
 
 // Notice is something that the person should know and the model is not told.
 type Notice struct {
 	Level string // info, warning, error
 	Text  string
+	Ends  bool // nothing more happens in this turn
 }
 
 // Reply answers a Query. Err is empty on success.
@@ -198,6 +207,7 @@ type TurnDone struct{ Result Result }
 func (Ready) event()             {}
 func (Notice) event()            {}
 func (Reply) event()             {}
+func (Status) event()            {}
 func (State) event()             {}
 func (TurnStarted) event()       {}
 func (StageDone) event()         {}

@@ -27,6 +27,7 @@ type Result struct {
 	Terminal   string // completed, max_turns, budget_exhausted, api_error, aborted_streaming, aborted_tools, …
 	APIStatus  int    // HTTP status of the failure that ended the turn
 
+	Queued      int // prompts that waited when it ended
 	Turns       int // model calls of this turn
 	Dur, APIDur time.Duration
 	TTFT        time.Duration

@@ -3,7 +3,9 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"lathe/internal/msg"
@@ -16,7 +18,13 @@ type Encoder struct {
 	Partial bool          // the provider's own stream events too (--include-partial-messages)
 	Replay  bool          // the user's own messages too (--replay-user-messages)
 	Stages  bool          // a line for each stage
-	Hooks   bool          // lines for the commands of hooks (--include-hook-events); those of SessionStart always
+	// Named reports whether the host named a message by a uuid of its own; results tell which of them a turn took up.
+	// Nil: none.
+	Named func(id string) bool
+	Hooks bool // lines for the commands of hooks (--include-hook-events); those of SessionStart always
+
+	results int      // so far
+	taken   []string // uuids that the host gave to what this turn took up
 }
 
 // obj is a JSON object; encoding/json sorts its keys, so lines are stable.
@@ -46,7 +54,25 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 			"decision_reason_type": ev.Decision.Source.Kind, "decision_reason": ev.Decision.Reason, "message": ev.Decision.Reason,
 		})
 	case Notice:
-		return e.line(env, "system", "informational", obj{"content": ev.Text, "level": ev.Level})
+		fields := obj{"content": ev.Text, "level": noticeLevel(ev.Level)}
+		if ev.Ends {
+			fields["prevent_continuation"] = true
+		}
+		return e.line(env, "system", "informational", fields)
+	case Status:
+		fields := obj{"status": nullable(ev.Status)}
+		if ev.Result != "" {
+			fields["compact_result"] = ev.Result
+		}
+		if ev.Err != "" {
+			fields["compact_error"] = ev.Err
+		}
+		return e.line(env, "system", "status", fields)
+	case Requesting:
+		if !e.Partial {
+			return nil
+		}
+		return e.line(env, "system", "status", obj{"status": "requesting"})
 	case Discarded:
 		return e.line(env, "system", "discarded", obj{"message_id": ev.APIID, "uuids": ev.IDs, "reason": ev.Reason})
 	case ModeChanged:
@@ -81,8 +107,14 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		}
 		return e.line(env, "conversation_reset", "", fields)
 	case TurnDone:
-		return e.line(env, "result", ev.Result.Subtype, resultFields(ev.Result))
-	case TurnStarted, Reply, State, Requesting, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
+		return e.line(env, "result", ev.Result.Subtype, e.result(env, ev.Result))
+	case TurnStarted:
+		if env.Parent == "" {
+			e.taken = nil
+			e.takes(ev.Prompt.ID)
+		}
+		return nil
+	case Reply, State, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
 		return nil // other front ends show these; the protocol has no line for them
 	}
 	return nil
@@ -159,12 +191,25 @@ func Encode(v any) []byte {
 func (e *Encoder) init(r Ready) obj {
 	servers := make([]obj, 0, len(r.Servers))
 	for _, s := range r.Servers {
-		servers = append(servers, obj{"name": s.Name, "status": s.Status})
+		o := obj{"name": s.Name, "status": s.Status}
+		if s.Source != "" {
+			o["source"] = s.Source
+		}
+		servers = append(servers, o)
+	}
+	plugins := make([]obj, 0, len(r.Plugins))
+	for _, p := range r.Plugins {
+		o := obj{"name": p.Name, "path": p.Path}
+		if p.Version != "" {
+			o["version"] = p.Version
+		}
+		plugins = append(plugins, o)
 	}
 	return obj{
 		"cwd": r.Cwd, "model": r.Model, "permissionMode": r.PermissionMode, "apiKeySource": r.KeySource,
 		"claude_code_version": r.Version, "tools": list(r.Tools), "mcp_servers": servers, "slash_commands": list(r.Commands),
-		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": []string{}, "output_style": r.OutputStyle,
+		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": plugins, "output_style": r.OutputStyle,
+		"capabilities": []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1", "mcp_read_resource_v1"},
 	}
 }
 
@@ -194,7 +239,11 @@ func (e *Encoder) message(env Envelope, m msg.Message) [][]byte {
 		return e.line(env, "assistant", "", fields)
 	case msg.KindUser:
 		results := hasToolResult(m)
-		if !results && !m.Meta && !e.Replay {
+		if !results && !m.Meta {
+			e.takes(m.ID)
+		}
+		note := msg.IsInterruptNote(m)
+		if !results && !m.Meta && !note && !e.Replay {
 			return nil
 		}
 		fields["message"] = obj{"role": "user", "content": m.Blocks}
@@ -203,17 +252,55 @@ func (e *Encoder) message(env Envelope, m msg.Message) [][]byte {
 		}
 		if m.Meta {
 			fields["isSynthetic"] = true
-		} else if !results {
+		} else if !results && !note {
 			fields["isReplay"] = true
 		}
 		return e.line(env, "user", "", fields)
 	case msg.KindSystem:
 		if m.Subtype == msg.SubCompactBoundary {
-			return e.line(env, "system", m.Subtype, obj{"compact_metadata": m.Extra, "uuid": m.ID})
+			return e.line(env, "system", m.Subtype, obj{"compact_metadata": compactMetadata(m.Extra), "uuid": m.ID})
 		}
-	case msg.KindAttachment, msg.KindSummary, msg.KindTombstone:
+		if m.Subtype == msg.SubLocalCommand {
+			return e.localCommand(env, m, fields)
+		}
+	case msg.KindSummary:
+		fields["message"] = obj{"role": "user", "content": m.Blocks}
+		fields["isSynthetic"] = true
+		return e.line(env, "user", "", fields)
+	case msg.KindAttachment, msg.KindTombstone:
 	}
 	return nil
+}
+
+// localCommand shows the output of a slash command that ran here as an answer that no model gave.
+func (e *Encoder) localCommand(env Envelope, m msg.Message, fields obj) [][]byte {
+	_, text, _ := strings.Cut(m.Text(), "\n") // behind the command itself
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	fields["message"] = assistantMessage(msg.Message{ID: m.ID, Model: "<synthetic>", Blocks: []msg.Block{msg.Text(text)}, StopReason: "end_turn"})
+	return e.line(env, "assistant", "", fields)
+}
+
+// compactMetadata is what is told of a compaction, in the names of the protocol.
+func compactMetadata(extra json.RawMessage) obj {
+	var x struct {
+		Meta struct {
+			Trigger   string `json:"trigger"`
+			Pre       int    `json:"preTokens"`
+			Post      int    `json:"postTokens"`
+			Preserved *struct {
+				Anchor string   `json:"anchorUuid"`
+				UUIDs  []string `json:"uuids"`
+			} `json:"preservedMessages"`
+		} `json:"compactMetadata"`
+	}
+	_ = json.Unmarshal(extra, &x) // ours; a damaged one is told without figures
+	o := obj{"trigger": x.Meta.Trigger, "pre_tokens": x.Meta.Pre, "post_tokens": x.Meta.Post}
+	if p := x.Meta.Preserved; p != nil {
+		o["preserved_messages"] = obj{"anchor_uuid": p.Anchor, "uuids": p.UUIDs}
+	}
+	return o
 }
 
 func assistantMessage(m msg.Message) obj {
@@ -244,6 +331,38 @@ func hasToolResult(m msg.Message) bool {
 	return false
 }
 
+// takes notes that the turn took up a message of the host.
+func (e *Encoder) takes(id string) {
+	if e.Named != nil && e.Named(id) && !slices.Contains(e.taken, id) && len(e.taken) < 64 {
+		e.taken = append(e.taken, id)
+	}
+}
+
+func (e *Encoder) result(env Envelope, r Result) obj {
+	o := resultFields(r)
+	o["result_index"] = e.results
+	e.results++
+	if n := len(e.taken); n > 0 {
+		o["user_message_uuid"], o["user_message_uuids"] = e.taken[n-1], e.taken
+	}
+	return o
+}
+
+// noticeLevel is a notice's level in the words of the protocol.
+func noticeLevel(level string) string {
+	if level == "error" {
+		return "warning"
+	}
+	return level
+}
+
+func nullable(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
 func resultFields(r Result) obj {
 	denials := r.Denials
 	if denials == nil {
@@ -252,7 +371,7 @@ func resultFields(r Result) obj {
 	o := obj{
 		"is_error": r.IsError, "duration_ms": r.Dur.Milliseconds(), "duration_api_ms": r.APIDur.Milliseconds(),
 		"num_turns": r.Turns, "total_cost_usd": r.Cost, "usage": usageFields(r.Usage), "modelUsage": modelUsage(r.ModelUsage),
-		"permission_denials": denials, "stop_reason": nil,
+		"permission_denials": denials, "stop_reason": nil, "queued_turn_count": r.Queued,
 	}
 	if r.StopReason != "" {
 		o["stop_reason"] = r.StopReason

@@ -69,6 +69,12 @@ func (s *server) user(f Frame) {
 	}
 	p.ID, p.Literal = f.UUID, f.Composed
 	p.NoQuery = f.ShouldQuery != nil && !*f.ShouldQuery
+	if p.ID != "" {
+		s.mu.Lock()
+		session := s.session
+		s.mu.Unlock()
+		s.mark(session, p.ID, queued)
+	}
 	if err := s.conn.Send(s.ctx, p); err != nil {
 		s.o.Warn(err.Error())
 	}
@@ -86,12 +92,30 @@ func (s *server) control(f Frame) {
 				Drop bool `json:"cancel_queued"`
 			}
 			_ = json.Unmarshal(f.Request, &in)
-			_ = s.conn.Send(s.ctx, event.Interrupt{DropQueued: in.Drop})
+			s.interrupt(f, in.Drop)
+			return
 		}
 		if err := s.conn.Send(s.ctx, event.Query{ID: f.RequestID, Kind: kind, Payload: f.Request}); err != nil {
 			s.line(failure(f.RequestID, err.Error(), ""))
 		}
 	}
+}
+
+// interrupt stops the turn, and drops what waits where the host wants that.
+func (s *server) interrupt(f Frame, drop bool) {
+	_ = s.conn.Send(s.ctx, event.Interrupt{DropQueued: drop})
+	rest := s.waiting()
+	receipt := map[string]any{"still_queued": append([]string{}, rest...)}
+	if drop {
+		receipt["still_queued"], receipt["cancelled"] = []string{}, append([]string{}, rest...)
+		s.mu.Lock()
+		session := s.session
+		s.mu.Unlock()
+		for _, id := range rest {
+			s.mark(session, id, dropped)
+		}
+	}
+	s.line(success(f.RequestID, event.Encode(receipt)))
 }
 
 // permission is the host's answer to can_use_tool.

@@ -20,6 +20,8 @@ type Options struct {
 	States bool
 	// First is a frame that was read before the session began; nil: none.
 	First *Frame
+	// Session is the session's id at the start.
+	Session string
 	// Warn is told what a user should know.
 	Warn func(string)
 }
@@ -29,7 +31,8 @@ var ErrOutput = errors.New("write to standard output")
 
 // Run serves a session until standard input has ended and all queued turns are done. It returns the last result.
 func Run(ctx context.Context, conn event.Conn, in *Reader, out io.Writer, o Options) (event.Result, error) {
-	s := &server{ctx: ctx, conn: conn, out: out, o: o, asks: map[string]event.Ask{}, calls: map[string]struct{}{}}
+	s := &server{ctx: ctx, conn: conn, out: out, o: o, session: o.Session, named: map[string]string{}, asks: map[string]event.Ask{}, calls: map[string]struct{}{}}
+	s.o.Encoder.Named = s.isNamed
 	var wg sync.WaitGroup
 	wg.Go(func() { s.read(in) })
 	last, err := s.write()
@@ -53,6 +56,7 @@ type server struct {
 	calls   map[string]struct{}  // open calls, likewise
 	closed  bool                 // the host sends nothing any more
 	broken  error                // of a write
+	named   map[string]string    // messages that the host named and that have not ended: their state
 }
 
 // line writes one line.
@@ -74,6 +78,9 @@ func (s *server) write() (event.Result, error) {
 		if err != nil {
 			return last, err
 		}
+		s.mu.Lock()
+		s.session = env.Session
+		s.mu.Unlock()
 		switch e := env.Event.(type) {
 		case event.Reply:
 			if e.Err != "" {
@@ -92,12 +99,16 @@ func (s *server) write() (event.Result, error) {
 		case event.AskWithdrawn:
 			s.recall(e.ID)
 		default:
+			s.follow(env)
 			if d, ok := e.(event.TurnDone); ok {
 				last = d.Result
 				s.withdraw()
 			}
 			for _, l := range s.o.Encoder.Lines(env) {
 				s.line(l)
+			}
+			if _, ok := e.(event.TurnDone); ok {
+				s.settle(env)
 			}
 		}
 		s.mu.Lock()
@@ -132,9 +143,6 @@ func (s *server) ask(env event.Envelope, a event.Ask) {
 		s.answer(event.Answer{ID: a.ID, Message: "the host has closed the channel, so nobody can be asked"})
 		return
 	}
-	s.mu.Lock()
-	s.session = env.Session
-	s.mu.Unlock()
 	s.state(env, "requires_action")
 	s.line(request(a.ID, map[string]any{
 		"subtype": "can_use_tool", "tool_name": a.Tool, "input": a.Input, "tool_use_id": a.CallID, "title": a.Summary,

@@ -10,12 +10,6 @@ import (
 	"lathe/internal/turn"
 )
 
-// What the model is told when the user interrupted. Other programs that read transcripts know these texts.
-const (
-	interruptedText  = "[Request interrupted by user]"
-	interruptedTools = "[Request interrupted by user for tool use]"
-)
-
 // Run is the stage. It runs whatever ended the turn, and does all its parts even if one fails: the stop hooks, the
 // interruption note, the totals, the result, the event.
 func (l *Ledger) Run(ctx context.Context, t *turn.Turn) error {
@@ -58,9 +52,9 @@ func note(t *turn.Turn) error {
 	text := ""
 	switch t.Stop.Terminal {
 	case "aborted_streaming":
-		text = interruptedText
+		text = msg.Interrupted
 	case "aborted_tools":
-		text = interruptedTools
+		text = msg.InterruptedTools
 	default:
 		return nil
 	}
