@@ -323,3 +323,10 @@ func isChar(s string) bool {
 }
 
 func isAlnum(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }
+
+// Fork returns a scanner that goes on from here without changing s.
+func (s *Scanner) Fork() Scanner {
+	f := *s
+	f.spans = nil
+	return f
+}

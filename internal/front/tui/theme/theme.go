@@ -108,15 +108,17 @@ func (c *colors) build(name string, d Depth) Theme {
 	return t
 }
 
+// In code the 16 colours of the terminal are taken where they can be read: their sequences are half as long, and code
+// has many.
 func darkColors() colors {
 	return colors{
 		muted: pal(246, 7), faint: pal(240, 8), accent: pal(111, 12), permission: pal(147, 13),
 		success: pal(114, 2), failure: pal(210, 9), warning: pal(221, 3),
-		heading: pal(117, 14), link: pal(75, 12), code: pal(180, 11), quote: pal(248, 7), border: pal(240, 8), prompt: pal(111, 12),
+		heading: pal(117, 14), link: pal(75, 12), code: ansi(3), quote: pal(248, 7), border: pal(240, 8), prompt: pal(111, 12),
 		selection: pal(238, 8), plan: pal(79, 6), accept: pal(141, 5), shell: pal(211, 13), fast: pal(214, 3),
 		added: rgb(0x16341f, 2), removed: rgb(0x42191e, 1), addedWord: rgb(0x27683a, 2), removedWord: rgb(0x8a2f38, 1),
 		addedSign: pal(114, 2), removedSign: pal(210, 1),
-		keyword: pal(176, 5), str: pal(114, 2), comment: pal(244, 8), number: pal(173, 3), function: pal(75, 4), typ: pal(79, 6), builtin: pal(79, 6),
+		keyword: ansi(5), str: ansi(2), comment: pal(244, 8), number: ansi(3), function: pal(75, 12), typ: ansi(6), builtin: ansi(6),
 		series: [8]color{pal(75, 4), pal(176, 5), pal(114, 2), pal(221, 3), pal(210, 1), pal(79, 6), pal(216, 11), pal(147, 13)},
 	}
 }
@@ -129,7 +131,7 @@ func lightColors() colors {
 		selection: pal(254, 7), plan: pal(30, 6), accept: pal(91, 5), shell: pal(161, 5), fast: pal(166, 3),
 		added: rgb(0xe3f8e6, 2), removed: rgb(0xfde7e7, 1), addedWord: rgb(0xa8e6b4, 2), removedWord: rgb(0xf7b3b3, 1),
 		addedSign: pal(28, 2), removedSign: pal(160, 1),
-		keyword: pal(91, 5), str: pal(28, 2), comment: pal(243, 8), number: pal(130, 3), function: pal(26, 4), typ: pal(30, 6), builtin: pal(30, 6),
+		keyword: ansi(5), str: ansi(2), comment: pal(243, 8), number: pal(130, 3), function: pal(26, 4), typ: pal(30, 6), builtin: pal(30, 6),
 		series: [8]color{pal(26, 4), pal(91, 5), pal(28, 2), pal(130, 3), pal(160, 1), pal(30, 6), pal(166, 3), pal(62, 5)},
 	}
 }
