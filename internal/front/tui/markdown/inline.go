@@ -112,7 +112,12 @@ func (w *inliner) node(n ast.Node, style theme.Style) {
 	case *ast.String:
 		w.add(decoded(n.Value), style)
 	case *ast.CodeSpan:
-		text := string(n.Text(w.src)) //nolint:staticcheck // the only way to a span's text
+		text := ""
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				text += string(t.Segment.Value(w.src))
+			}
+		}
 		if th.Depth <= theme.Mono {
 			text = "`" + text + "`"
 		}
