@@ -1,4 +1,317 @@
 package app
 
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lathe/internal/agent"
+	"lathe/internal/event"
+	"lathe/internal/git"
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/session"
+	"lathe/internal/session/jsonl"
+	"lathe/internal/tool"
+	toolagent "lathe/internal/tool/agent"
+	"lathe/internal/turn"
+)
+
 // agentPart is what a sub-agent's conversation has of its own.
-type agentPart struct{}
+type agentPart struct {
+	id         string
+	def        agent.Def
+	parent     *run
+	depth      int // 1: started by the session itself
+	call       string
+	task       string
+	model      string
+	effort     string
+	background bool
+
+	uses  int    // tool calls so far
+	last  string // name of the last tool
+	usage msg.Usage
+	size  int // tokens of the last call
+	out   io.Writer
+}
+
+// root is the session itself.
+func (r *run) root() *run {
+	for r.agent != nil {
+		r = r.agent.parent
+	}
+	return r
+}
+
+// mode is the permission mode in force: a sub-agent's is never wider than that of the conversation above it.
+func (r *run) mode() perm.Mode {
+	if r.agent == nil {
+		return perm.Mode(r.session.Mode())
+	}
+	return perm.Narrower(r.agent.parent.mode(), perm.Mode(r.agent.def.Mode))
+}
+
+// startAgent carries out a call of the tool Agent.
+func (r *run) startAgent(ctx context.Context, q toolagent.Request) (tool.Result, error) {
+	release, err := r.agentSlot()
+	if err != nil {
+		return tool.Result{}, err
+	}
+	child, err := r.newAgent(q)
+	if err != nil {
+		release()
+		return tool.Result{}, err
+	}
+	if q.Background {
+		return r.root().work.launch(child, q, release)
+	}
+	defer release()
+	defer child.closeAgent()
+	out, err := child.work1(ctx, q.Prompt)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return out.result(), nil
+}
+
+// agentSlot takes one of the places of sub-agents that run at once.
+func (r *run) agentSlot() (release func(), err error) {
+	most := r.limit("CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS", agentMost)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running >= most {
+		return nil, fmt.Errorf("%d sub-agents run already, which is the limit: wait for one to end", r.running)
+	}
+	r.running++
+	return func() { r.mu.Lock(); r.running--; r.mu.Unlock() }, nil
+}
+
+// newAgent builds the conversation of a sub-agent. Nothing is sent yet.
+func (r *run) newAgent(q toolagent.Request) (*run, error) {
+	a := &agentPart{
+		def: q.Def, parent: r, depth: r.depth() + 1, call: q.CallID, task: q.Task, background: q.Background,
+		model: r.agentModel(q), effort: first(q.Effort, q.Def.Effort, r.effort()),
+	}
+	place := *r.place
+	child := &run{common: r.common, agent: a, place: &place}
+	r.changing.Lock()
+	place.settings = r.latest
+	r.changing.Unlock()
+	child.openAgent()
+	var err error
+	if child.tools, err = child.newToolset(); err != nil {
+		return nil, err
+	}
+	if len(child.tools.registry.Names()) == 0 && a.def.Tools != nil && len(a.def.Tools) > 0 {
+		return nil, fmt.Errorf("the sub-agent %s would have no tool: none of %s is offered here", a.def.Name, strings.Join(a.def.Tools, ", "))
+	}
+	if err := child.openTrace(); err != nil {
+		return nil, err
+	}
+	return child, child.assemble()
+}
+
+// openAgent gives the sub-agent an id and a transcript. The id follows from the call, so that a run that is played again
+// is the same; a call that was played before gets the next free one.
+func (r *run) openAgent() {
+	a, top := r.agent, r.root()
+	store := jsonl.Store{StateDir: r.place.sys.Dirs.State, Version: Version, Entrypoint: entrypoint(r.place), Cost: r.prices.Cost}
+	start := jsonl.Start{ID: top.conv.log.ID(), Dir: r.place.sys.Dirs.Work}
+	if r.place.root != "" {
+		start.Branch = git.Branch(r.place.root)
+	}
+	path := top.conv.log.Path()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n := 0; ; n++ {
+		a.id = agentID(a.parent, a.call, n)
+		if r.agentIDs[a.id] {
+			continue
+		}
+		if path != "" {
+			if _, err := os.Lstat(jsonl.SubagentPath(path, a.id)); err == nil {
+				continue
+			}
+		}
+		break
+	}
+	if r.agentIDs == nil {
+		r.agentIDs = map[string]bool{}
+	}
+	r.agentIDs[a.id] = true
+	r.conv = &conversation{log: session.None(start.ID), dir: top.conv.dir}
+	if path != "" {
+		r.conv.log = store.Agent(start, path, a.id)
+	}
+}
+
+func agentID(parent *run, call string, n int) string {
+	above := ""
+	if parent.agent != nil {
+		above = parent.agent.id
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", above, call, n))
+	return "a" + hex.EncodeToString(sum[:8])
+}
+
+// agentModel applies the documented order: the call, the definition, CLAUDE_CODE_SUBAGENT_MODEL, the model above.
+func (r *run) agentModel(q toolagent.Request) string {
+	getenv, above := r.place.sys.Getenv, r.session.Model()
+	if r.model.model != "" {
+		return above // a recording
+	}
+	usual := getenv("CLAUDE_CODE_SUBAGENT_MODEL")
+	name := first(q.Model, q.Def.Model, usual)
+	if isOn(getenv("CLAUDE_CODE_SUBAGENT_MODEL_FORCE")) {
+		name = usual
+	}
+	if name == "" || name == "inherit" || sameFamily(name, above) {
+		return above
+	}
+	return r.resolve1m(name)
+}
+
+// sameFamily reports whether an alias names the family of a model: then that very model is meant.
+func sameFamily(alias, model string) bool {
+	switch strings.ToLower(alias) {
+	case "opus", "sonnet", "haiku", "fable":
+		return strings.Contains(strings.ToLower(model), strings.ToLower(alias))
+	}
+	return false
+}
+
+func (a *agentPart) ref() event.Agent { return event.Agent{ID: a.id, Type: a.def.Name, Task: a.task} }
+
+// agentOutcome is how a sub-agent's turn ended.
+type agentOutcome struct {
+	completed toolagent.Completed
+	note      string // what the reader must know of how it ended
+	failed    bool   // it has nothing to report
+	stopped   bool
+}
+
+func (o agentOutcome) result() tool.Result {
+	res := toolagent.Report(o.completed, o.note)
+	if res.IsError = o.failed; o.failed {
+		res.Blocks = []msg.Block{msg.Text(o.note)}
+	}
+	return res
+}
+
+// work1 runs one prompt of a sub-agent to its end. An error is returned where ctx ended it, or its transcript cannot be
+// written.
+func (r *run) work1(ctx context.Context, prompt string) (agentOutcome, error) {
+	a := r.agent
+	start := r.place.sys.Now()
+	var result *event.Result
+	text := "" // of the last answer, should the result have none
+	for env, err := range r.session.Submit(ctx, event.Prompt{Text: prompt, Literal: true, Blocks: nil}) {
+		if err != nil {
+			return agentOutcome{}, err
+		}
+		switch e := env.Event.(type) {
+		case event.TurnDone:
+			if env.Parent == "" {
+				result = &e.Result
+			}
+		case event.Message:
+			if env.Parent == "" && e.Msg.Kind == msg.KindAssistant {
+				a.note(e.Msg, &text)
+			}
+		}
+		r.pass(env)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return agentOutcome{}, err
+	}
+	if result == nil {
+		return agentOutcome{}, errors.New("the sub-agent ended without a result")
+	}
+	return r.outcome(*result, text, r.place.sys.Now().Sub(start), prompt), nil
+}
+
+// note keeps count of what an answer holds.
+func (a *agentPart) note(m msg.Message, text *string) {
+	for _, b := range m.Blocks {
+		switch {
+		case b.Type == msg.TypeToolUse:
+			a.uses++
+			a.last = b.Name
+			*text = ""
+		case b.Type == msg.TypeText && m.APIError == "":
+			*text += b.Text
+		}
+	}
+	if m.Usage != nil {
+		a.size = m.Usage.Total()
+	}
+}
+
+// pass hands an event of the sub-agent on to the conversation above it.
+func (r *run) pass(env event.Envelope) {
+	if env.Parent == "" {
+		switch env.Event.(type) {
+		case event.Ready, event.TurnStarted, event.TurnDone, event.Stream, event.State, event.Reply:
+			return
+		}
+		env.Parent, env.Agent = r.agent.call, r.agent.ref()
+	}
+	_ = r.agent.parent.session.Relay(env) // who does not listen any more misses nothing
+	r.root().work.heard(r, env)
+}
+
+func (r *run) outcome(res event.Result, text string, took time.Duration, prompt string) agentOutcome {
+	a := r.agent
+	o := agentOutcome{}
+	if res.Subtype == event.Success && !res.IsError {
+		text = first(res.Text, text)
+	}
+	switch {
+	case res.Subtype == event.ErrMaxTurns:
+		o.note = fmt.Sprintf("It was stopped after %d model calls, its limit: what follows is partial.", res.Turns)
+	case res.Subtype == event.ErrMaxBudget:
+		o.note = "It was stopped because the session's budget is used up: what follows is partial."
+	case res.IsError:
+		o.note = "Agent terminated early due to an API error: " + first(res.Text, strings.Join(res.Errors, "; ")) + "."
+		o.failed = strings.TrimSpace(text) == ""
+	}
+	o.completed = toolagent.Completed{
+		Status: "completed", AgentID: a.id, AgentType: a.def.Name, Content: []toolagent.Content{{Type: "text", Text: text}},
+		Model: r.session.Model(), ToolUses: a.uses, DurationMs: took.Milliseconds(), Tokens: a.size, Usage: res.Usage, Prompt: prompt,
+	}
+	return o
+}
+
+// closeAgent ends what a sub-agent has started: its commands in the background, its files.
+func (r *run) closeAgent() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	if err := r.tools.tasks.StopOwned(ctx, r.agent.id); err != nil {
+		r.warn(err.Error())
+	}
+	if err := r.conv.log.Close(); err != nil {
+		r.warn("close the transcript of a sub-agent: " + err.Error())
+	}
+	if r.trace != nil {
+		r.trace.Close()
+	}
+}
+
+// agentFile is where a sub-agent in the background writes what it does, for whoever wants to look.
+func (r *run) agentFile() (*os.File, error) {
+	dir := r.resultsDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(filepath.Join(dir, "agent-"+r.agent.id+".md"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}
+
+var _ = turn.ErrNobody

@@ -21,7 +21,9 @@ type Encoder struct {
 	// Named reports whether the host named a message by a uuid of its own; results tell which of them a turn took up.
 	// Nil: none.
 	Named func(id string) bool
-	Hooks bool // lines for the commands of hooks (--include-hook-events); those of SessionStart always
+	// AgentText adds the words and thoughts of sub-agents (--forward-subagent-text).
+	AgentText bool
+	Hooks     bool // lines for the commands of hooks (--include-hook-events); those of SessionStart always
 
 	results int      // so far
 	taken   []string // uuids that the host gave to what this turn took up
@@ -33,6 +35,9 @@ type obj = map[string]any
 // Lines returns the protocol lines of one event: none, one, or several; each a compact JSON object without its
 // line end.
 func (e *Encoder) Lines(env Envelope) [][]byte {
+	if env.Parent != "" && !e.shown(env) {
+		return nil
+	}
 	switch ev := env.Event.(type) {
 	case Ready:
 		return e.line(env, "system", "init", e.init(ev))
@@ -108,6 +113,8 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		return e.line(env, "conversation_reset", "", fields)
 	case TurnDone:
 		return e.line(env, "result", ev.Result.Subtype, e.result(env, ev.Result))
+	case TaskStarted, TaskProgress, TaskUpdated, TaskDone, TasksChanged:
+		return e.task(env)
 	case TurnStarted:
 		if env.Parent == "" {
 			e.taken = nil
@@ -170,6 +177,7 @@ func (e *Encoder) line(env Envelope, typ, subtype string, fields obj) [][]byte {
 		fields["subtype"] = subtype
 	}
 	fields["session_id"] = env.Session
+	mark(fields, env)
 	if _, ok := fields["uuid"]; !ok {
 		fields["uuid"] = e.NewID()
 	}
@@ -207,7 +215,7 @@ func (e *Encoder) init(r Ready) obj {
 	}
 	return obj{
 		"cwd": r.Cwd, "model": r.Model, "permissionMode": r.PermissionMode, "apiKeySource": r.KeySource,
-		"claude_code_version": r.Version, "tools": list(r.Tools), "mcp_servers": servers, "slash_commands": list(r.Commands),
+		"claude_code_version": r.Version, "tools": toolNames(r.Tools), "mcp_servers": servers, "slash_commands": list(r.Commands),
 		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": plugins, "output_style": r.OutputStyle,
 		"capabilities": []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1", "mcp_read_resource_v1"},
 	}
@@ -386,6 +394,9 @@ func resultFields(r Result) obj {
 		o["result"] = r.Text
 	} else {
 		o["errors"] = list(r.Errors)
+	}
+	if r.Origin != "" {
+		o["origin"] = obj{"kind": r.Origin}
 	}
 	if r.APIStatus != 0 {
 		o["api_error_status"] = r.APIStatus

@@ -79,6 +79,9 @@ func (c *call) decide() Decision {
 	if err := json.Unmarshal(c.input, &c.fields); err != nil && len(c.input) > 0 {
 		return because(Ask, "unparsed", "the input is not a JSON object").decision()
 	}
+	if c.info.family == famAgent && c.fields["subagent_type"] == nil && c.fields != nil {
+		c.fields["subagent_type"] = json.RawMessage(`"general-purpose"`) // what a call without one gets
+	}
 	if r := c.named(Deny); r != nil {
 		return byRule(Deny, r, "this call").decision()
 	}

@@ -27,6 +27,17 @@ func NewRegistry(tools ...Tool) *Registry {
 		r.tools = append(r.tools, t)
 		r.names[name] = t
 	}
+	for _, t := range r.tools {
+		n, ok := t.(Named)
+		if !ok {
+			continue
+		}
+		for _, name := range n.Names() {
+			if _, taken := r.names[name]; !taken {
+				r.names[name] = t
+			}
+		}
+	}
 	return r
 }
 

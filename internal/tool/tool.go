@@ -57,6 +57,9 @@ func TextResult(s string) Result { return Result{Blocks: []msg.Block{msg.Text(s)
 // Aliaser is implemented by tools that accept other names for their parameters: wrong name → documented name.
 type Aliaser interface{ Aliases() map[string]string }
 
+// Named is implemented by tools that may be called by further names, which the model is not told of.
+type Named interface{ Names() []string }
+
 // SelfChecked is implemented by tools whose schema is not ours: their input is passed on as it came, as long as
 // it is an object, and they check it themselves.
 type SelfChecked interface{ SelfChecked() }

@@ -48,6 +48,7 @@ func (s *Stage) prepare(ctx context.Context, b msg.Block) *call {
 		return c
 	}
 	c.tool = t
+	c.block.Name = t.Def().Name // the one that rules, hooks and people know
 	c.understand(ctx, b.Input, s.Decide)
 	return c
 }

@@ -23,6 +23,7 @@ type header struct {
 	branch     string
 	entrypoint string
 	forkedFrom string // session id; set while history is copied
+	agent      string // id of the sub-agent whose own file it is
 
 	cost func(model string, u msg.Usage) float64 // in USD; nil: not written
 }
@@ -181,8 +182,9 @@ func (e *enc) envelope(h *header, m msg.Message) {
 		e.str("messageUuid", m.ID)
 		e.b = append(e.b, '}')
 	}
-	if m.Sidechain {
+	if m.Sidechain || h.agent != "" {
 		e.flag("isSidechain", true)
+		e.opt("agentId", h.agent)
 	} else {
 		e.raw("isSidechain", []byte("false"))
 	}

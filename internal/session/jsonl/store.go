@@ -39,6 +39,13 @@ func (s Store) Create(start Start) (*Log, error) {
 	return newLog(path, s.header(start)), nil
 }
 
+// Agent begins the transcript of a sub-agent of the session in the file path.
+func (s Store) Agent(start Start, path, agentID string) *Log {
+	h := s.header(start)
+	h.agent = agentID
+	return newLog(SubagentPath(path, agentID), h)
+}
+
 // newPath chooses the id, when there is none, and the path of a new session.
 func (s Store) newPath(start *Start) (string, error) {
 	if start.ID == "" {

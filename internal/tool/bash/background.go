@@ -21,7 +21,7 @@ var taskStopText string
 
 // toBackground hands the running command over to Tasks. late says that its foreground time is over.
 func (j *job) toBackground(late bool) (tool.Result, error) {
-	k := &task{p: j.p, out: j.out, end: j.end, Task: Task{CallID: j.callID, Command: j.in.Command, Description: j.in.Description}}
+	k := &task{p: j.p, out: j.out, end: j.end, Task: Task{CallID: j.callID, Owner: j.Owner, Command: j.in.Command, Description: j.in.Description}}
 	path, _, saveErr := j.out.Save()
 	k.OutputFile = path
 	if err := j.Tasks.add(k, j.BackgroundLimit); err != nil {
@@ -66,7 +66,19 @@ func taskAliases() map[string]string {
 	return map[string]string{"id": "task_id", "bash_id": "task_id", "shell_id": "task_id"}
 }
 
-type taskOutput struct{ tasks *Tasks }
+// Others are background tasks that are no commands; TaskOutput and TaskStop serve them too.
+type Others interface {
+	Has(id string) bool
+	// Output waits for the end of a task, at most so long, and returns what there is of it.
+	Output(ctx context.Context, id string, wait time.Duration) (TaskResult, error)
+	// StopTask stops a task and returns when it has ended.
+	StopTask(id string) (TaskStopResult, error)
+}
+
+type taskOutput struct {
+	tasks  *Tasks
+	others Others
+}
 
 func (*taskOutput) Def() msg.ToolDef {
 	var p struct {
@@ -107,11 +119,19 @@ func (o *taskOutput) Plan(_ context.Context, call tool.Call) (tool.Plan, error) 
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return tool.Plan{}, fmt.Errorf("read the input of TaskOutput: %w", err)
 	}
-	if _, err := o.tasks.find(in.ID); err != nil {
+	other := o.others != nil && o.others.Has(in.ID)
+	if _, err := o.tasks.find(in.ID); err != nil && !other {
 		return tool.Plan{}, err
 	}
 	wait := limits{timeout: 30 * time.Second, maxTimeout: maxTimeout}.clamp(in.Timeout)
 	run := func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
+		if other {
+			if !in.Block {
+				wait = 0
+			}
+			task, err := o.others.Output(ctx, in.ID, wait)
+			return otherOutput(task), err
+		}
 		if in.Block {
 			if err := o.tasks.waitFor(ctx, in.ID, wait); err != nil {
 				return tool.Result{}, err
@@ -120,6 +140,14 @@ func (o *taskOutput) Plan(_ context.Context, call tool.Call) (tool.Plan, error) 
 		return o.read(in.ID)
 	}
 	return tool.Plan{Summary: "Output of " + in.ID, Parallel: true, ReadOnly: true, Run: run}, nil
+}
+
+func otherOutput(t TaskResult) tool.Result {
+	res := TaskOutputResult{RetrievalStatus: "success", Task: t}
+	if t.Status == Running {
+		res.RetrievalStatus = "not_ready"
+	}
+	return tool.Result{Blocks: []msg.Block{msg.Text(fmt.Sprintf("Task %s: %s\n%s", t.ID, t.Status, t.Output))}, Output: res}
 }
 
 // waitFor waits for the end of a task, but not longer than limit, which is no error.
@@ -169,7 +197,10 @@ func (o *taskOutput) read(id string) (tool.Result, error) {
 	return tool.Result{Blocks: []msg.Block{msg.Text(joinLines(head, body, strings.Join(state.Notes, "\n")))}, Output: res, Budgeted: true}, nil
 }
 
-type taskStop struct{ tasks *Tasks }
+type taskStop struct {
+	tasks  *Tasks
+	others Others
+}
 
 func (*taskStop) Def() msg.ToolDef {
 	var p struct {
@@ -197,11 +228,16 @@ func (s *taskStop) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return tool.Plan{}, fmt.Errorf("read the input of TaskStop: %w", err)
 	}
-	if _, err := s.tasks.find(in.ID); err != nil {
+	other := s.others != nil && s.others.Has(in.ID)
+	if _, err := s.tasks.find(in.ID); err != nil && !other {
 		return tool.Plan{}, err
 	}
 	run := func(context.Context, tool.Progress) (tool.Result, error) {
-		state, err := s.tasks.Stop(in.ID)
+		if other {
+			out, err := s.others.StopTask(in.ID)
+			return tool.Result{Blocks: []msg.Block{msg.Text(out.Message)}, Output: out}, err
+		}
+		state, err := s.tasks.Stop(in.ID, true)
 		if err != nil {
 			return tool.Result{}, err
 		}

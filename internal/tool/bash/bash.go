@@ -40,7 +40,9 @@ type Deps struct {
 	ResultsDir func() string // the session's folder for outputs; made when needed
 	// Clean returns what takes secrets out of one command's output, piece by piece. Nil: nothing is changed.
 	Clean      func() func(p []byte) []byte
-	Background bool // commands may run in the background
+	Owner      string // the sub-agent whose tools these are; "" is the session itself
+	Others     Others // background tasks that are no commands; nil: there are none
+	Background bool   // commands may run in the background
 	// BackgroundLimit ends background runs after this time; 0 is never. Set it where nobody watches.
 	BackgroundLimit time.Duration
 	// Sandbox changes how a command is started so that it runs confined; nil confines nothing. leave is the wish of
@@ -63,7 +65,7 @@ func New(d Deps) []tool.Tool {
 	if !d.Background {
 		return []tool.Tool{b}
 	}
-	return []tool.Tool{b, &taskOutput{tasks: d.Tasks}, &taskStop{tasks: d.Tasks}}
+	return []tool.Tool{b, &taskOutput{d.Tasks, d.Others}, &taskStop{d.Tasks, d.Others}}
 }
 
 type bash struct {

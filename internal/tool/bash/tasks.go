@@ -38,10 +38,16 @@ type Task struct {
 	Size        int64    // bytes of output so far
 	NewOutput   bool     // there is output that TaskOutput has not given yet
 	Notes       []string // what the sandbox has to say of it, when it ended
+	Owner       string   // id of the sub-agent that started it; "" is the session itself
+	Known       bool     // the model was told of its end by a call of its own
+	Asked       bool     // somebody stopped it
 }
 
 // Tasks owns the background commands of a session. It is safe for concurrent use; Close must be called.
 type Tasks struct {
+	// Tell is told of each task that starts, and of its end. It is set before the first use; nil: nobody is told.
+	Tell func(Task)
+
 	now     func() time.Time
 	mu      sync.Mutex
 	closed  bool
@@ -131,16 +137,29 @@ func (t *Tasks) Close(ctx context.Context) error {
 // add takes over a started command. limit, when set, stops it.
 func (t *Tasks) add(k *task, limit time.Duration) error {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.closed {
+		t.mu.Unlock()
 		return proc.ErrClosed
 	}
 	k.ID = fmt.Sprintf("bash_%d", len(t.list)+1)
 	k.State, k.Started = Running, t.now()
 	t.list = append(t.list, k)
-	t.wg.Go(func() { t.watch(k, limit) })
+	started := k.snapshot()
 	t.notify()
+	t.wg.Add(1)
+	t.mu.Unlock()
+	t.tell(started) // before its end can be told
+	go func() {
+		defer t.wg.Done()
+		t.watch(k, limit)
+	}()
 	return nil
+}
+
+func (t *Tasks) tell(k Task) {
+	if t.Tell != nil {
+		t.Tell(k)
+	}
 }
 
 // notify tells of a change. The caller holds the lock.
@@ -165,7 +184,6 @@ func (t *Tasks) watch(k *task, limit time.Duration) {
 	text, _, _ := k.out.Since(max(0, k.out.Total()-failureLimit), failureLimit)
 	notes := k.end.call(e.Code != 0 && !e.Stopped, text)
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	k.Ended, k.ExitCode, k.Notes = t.now(), e.Code, notes
 	switch {
 	case e.Stopped:
@@ -175,7 +193,10 @@ func (t *Tasks) watch(k *task, limit time.Duration) {
 	default:
 		k.State = Failed
 	}
+	ended := k.snapshot()
 	t.notify()
+	t.mu.Unlock()
+	t.tell(ended)
 }
 
 func (t *Tasks) find(id string) (*task, error) {
@@ -194,8 +215,26 @@ func (t *Tasks) find(id string) (*task, error) {
 	return nil, fmt.Errorf("there is no task %q; the tasks are %v", id, ids)
 }
 
-// Stop stops a task with all that it started and returns when it is gone. A task that ended is an error.
-func (t *Tasks) Stop(id string) (Task, error) {
+// StopOwned stops the tasks that a sub-agent has started and waits for them, at most as long as ctx lasts.
+func (t *Tasks) StopOwned(ctx context.Context, owner string) error {
+	for _, k := range t.Snapshot() {
+		if k.Owner != owner || k.State != Running {
+			continue
+		}
+		done := make(chan struct{})
+		go func() { defer close(done); _, _ = t.Stop(k.ID, true) }() // ends with the child, which is killed
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return fmt.Errorf("stop background task %s: %w", k.ID, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// Stop stops a task with all that it started and returns when it is gone. A task that ended is an error. asked says
+// that somebody wanted this, and knows.
+func (t *Tasks) Stop(id string, asked bool) (Task, error) {
 	k, err := t.find(id)
 	if err != nil {
 		return Task{}, err
@@ -203,6 +242,9 @@ func (t *Tasks) Stop(id string) (Task, error) {
 	if state := t.state(k); state != Running {
 		return Task{}, fmt.Errorf("task %s is not running: it is %s", id, state)
 	}
+	t.mu.Lock()
+	k.Asked = k.Asked || asked
+	t.mu.Unlock()
 	k.p.Stop(stopGrace)
 	for {
 		changed := t.Changed()
@@ -233,5 +275,6 @@ func (t *Tasks) Read(id string, limit int) (text string, skipped int64, state Ta
 	defer t.mu.Unlock()
 	k.out.Flush()
 	text, k.seen, skipped = k.out.Since(k.seen, limit)
+	k.Known = k.Known || k.State != Running
 	return text, skipped, k.snapshot(), nil
 }
