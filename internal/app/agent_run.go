@@ -21,7 +21,6 @@ import (
 	"lathe/internal/session/jsonl"
 	"lathe/internal/tool"
 	toolagent "lathe/internal/tool/agent"
-	"lathe/internal/turn"
 )
 
 // agentPart is what a sub-agent's conversation has of its own.
@@ -313,5 +312,3 @@ func (r *run) agentFile() (*os.File, error) {
 	}
 	return os.OpenFile(filepath.Join(dir, "agent-"+r.agent.id+".md"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
-
-var _ = turn.ErrNobody

@@ -20,6 +20,16 @@ const (
 	agentMost  = 20 // at once
 )
 
+// openAgents reads the definitions that were given, and finds the one that the session works by.
+func (r *run) openAgents() error {
+	var err error
+	if r.given, err = givenAgents(r.o, r.place.sys.Dirs.Work); err != nil {
+		return err
+	}
+	r.work = newWork(r)
+	return r.mainAgent()
+}
+
 // givenAgents reads what --agents or a host defines: JSON, or the path of a file that holds it.
 func givenAgents(o *options, work string) ([]agent.Def, error) {
 	text := strings.TrimSpace(o.agents)

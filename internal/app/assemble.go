@@ -37,13 +37,19 @@ const (
 
 // assemble builds the session and its pipeline from the parts.
 func (r *run) assemble() error {
-	r.openMemory()
-	r.openCheckpoints()
-	r.hooks = r.newHooks()
+	if r.agent == nil {
+		r.openMemory()
+		r.openCheckpoints()
+		r.hooks = r.newHooks()
+	} else {
+		r.hooks = r.agent.parent.hooks.of(r)
+	}
 	if err := r.engine(); err != nil {
 		return err
 	}
-	r.compile(r.place.settings.Permissions()) // again: the session's own folder is known now
+	if r.agent == nil {
+		r.compile(r.place.settings.Permissions()) // again: the session's own folder is known now
+	}
 	deps, err := r.deps()
 	if err != nil {
 		return err
@@ -60,7 +66,7 @@ func (r *run) engine() error {
 	}
 	r.thaw()
 	cfg := engine.Config{
-		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.effort(), Mode: r.o.mode,
+		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
 		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.o.asks || r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
 	}
@@ -68,14 +74,20 @@ func (r *run) engine() error {
 		cfg.Trace = r.trace
 	}
 	ledger := account.Deps{Price: r.prices, Keep: r.keep}
+	limits := account.Config{
+		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, TaskBudget: r.o.taskBudget, NoCache: r.noCache(), OneHour: r.oneHour(), StopCap: r.stopCap(),
+	}
 	if h := r.hooks; h != nil {
 		cfg.Asking = h.asking
 		ledger.Stop, ledger.Failed = h.stopping, h.failed
 	}
-	r.session = engine.New(cfg)
-	r.ledger = account.New(ledger, account.Config{
-		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, TaskBudget: r.o.taskBudget, NoCache: r.noCache(), OneHour: r.oneHour(), StopCap: r.stopCap(),
-	})
+	if r.agent != nil {
+		r.agentEngine(&cfg, &ledger, &limits)
+		r.session, r.ledger = engine.New(cfg), r.agent.parent.ledger.Sub(ledger, limits)
+		return nil
+	}
+	cfg.Background = r.work
+	r.session, r.ledger = engine.New(cfg), account.New(ledger, limits)
 	if r.conv.resumed {
 		r.takeUp()
 	}
@@ -138,7 +150,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	cfg := r.requestConfig()
 	r.compact = r.compaction(norm, cfg)
 	in := input.Deps{Commands: r.commands, Unknown: r.o.inputFormat == "stream-json", Image: r.tools.image, Resolve: r.resolve}
-	if r.hooks != nil {
+	if r.hooks != nil && r.agent == nil {
 		in.Submit = r.hooks.submit
 	}
 	return pipeline.Deps{
@@ -161,6 +173,12 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	cfg := prompt.Config{
 		Cwd: d.Work, Platform: platform(), Shell: shellName(r.place.sys.Getenv), ExtraDirs: r.dirs, Root: r.place.root,
 		Git: !o.bare && r.place.settings.Bool("includeGitInstructions", true) && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS")),
+	}
+	if r.agent != nil {
+		return r.agentPrompt(cfg)
+	}
+	if r.main != nil {
+		cfg.Agent = &r.main.Prompt
 	}
 	custom, err := joinPrompt(o.systemFile, "system-prompt-file", o.system)
 	if err != nil {
@@ -219,6 +237,9 @@ func (r *run) takeTouched() []string {
 
 // sources are the attachments, in the order in which they appear.
 func (r *run) sources() []attach.Source {
+	if r.agent != nil {
+		return r.agentSources()
+	}
 	out := append(r.memorySources(), r.skillSource())
 	if r.hooks != nil {
 		out = append(out, r.hooks.late())
@@ -236,31 +257,9 @@ func (r *run) sources() []attach.Source {
 	)
 }
 
-// taskSource tells the model of background commands that ended.
+// taskSource tells the model of background work that ended.
 func (r *run) taskSource() attach.Source {
-	told := map[string]bool{}
-	fresh := func() []attach.Item {
-		var out []attach.Item
-		for _, t := range r.tools.tasks.Snapshot() {
-			key := t.ID + " ended"
-			if t.Ended.IsZero() || told[key] {
-				continue
-			}
-			text := fmt.Sprintf("Background command %s ended (%s, exit code %d): %s", t.ID, t.State, t.ExitCode, oneLine(t.Command, 200))
-			if t.OutputFile != "" {
-				text += "\nOutput: " + t.OutputFile
-			}
-			out = append(out, attach.Item{Key: key, Text: text})
-		}
-		return out
-	}
-	return attach.Tasks(func() bool { return len(fresh()) > 0 }, func() []attach.Item {
-		items := fresh()
-		for _, i := range items {
-			told[i.Key] = true
-		}
-		return items
-	})
+	return attach.Tasks(func() bool { return len(r.work.news(false, false)) > 0 }, func() []attach.Item { return r.work.news(false, true) })
 }
 
 // resolve makes a mentioned path absolute, if there is such a file.
@@ -299,9 +298,9 @@ func (r *run) forThinking(kind string, flag *bool) func(*turn.Turn) {
 // ready is what front ends are told before each turn.
 func (r *run) ready() event.Ready {
 	return event.Ready{
-		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: r.session.Mode(),
+		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
-		OutputStyle: "default", Resumed: r.conv.resumed,
+		Agents: r.agentNames(), OutputStyle: "default", Resumed: r.conv.resumed,
 	}
 }
 

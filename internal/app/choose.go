@@ -14,8 +14,14 @@ import (
 // modelName applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, what a resumed
 // session used last, settings, ANTHROPIC_DEFAULT_MODEL, the default.
 func (r *run) modelName() string {
+	if r.agent != nil {
+		return r.agent.model
+	}
 	getenv := r.place.sys.Getenv
 	name := first(r.model.model, r.o.model, getenv("ANTHROPIC_MODEL"))
+	if name == "" && r.main != nil {
+		name = r.main.Model
+	}
 	if name == "" {
 		name = r.lastModel()
 	}
@@ -96,6 +102,17 @@ func (r *run) fallbacks() []string {
 
 func (r *run) effort() string {
 	return first(r.place.sys.Getenv("CLAUDE_CODE_EFFORT_LEVEL"), r.o.effort, r.place.settings.String("effortLevel", "", false))
+}
+
+// turnEffort is the effort that turns begin with.
+func (r *run) turnEffort() string {
+	switch {
+	case r.agent != nil:
+		return r.agent.effort
+	case r.main != nil && r.o.effort == "":
+		return first(r.main.Effort, r.effort())
+	}
+	return r.effort()
 }
 
 func (r *run) maxTurns() int {

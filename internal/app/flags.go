@@ -54,6 +54,10 @@ type options struct {
 	permissionPrompts          string
 	promptTool                 string
 	images                     []string
+	agent, agents              string
+	agentText                  bool
+	appendAgent                string
+	appendAgentFile            string
 	record, replay             string
 	trust                      bool
 	stages                     bool
@@ -77,11 +81,10 @@ type options struct {
 // later are flags of the documented command line that this version does not have. They are refused by name, so
 // that nobody relies on what does not happen.
 var later = map[string]bool{ // name → takes a value
-	"forward-subagent-text": false, "prompt-suggestions": false,
-	"append-subagent-system-prompt": true, "append-subagent-system-prompt-file": true,
-	"init": false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true, "autocompact": true,
+	"prompt-suggestions": false,
+	"init":               false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true, "autocompact": true,
 	"restricted": false, "system-prompt-snapshot": true, "exclude-dynamic-system-prompt-sections": false,
-	"mcp-config": true, "strict-mcp-config": false, "agent": true, "agents": true, "plugin-dir": true, "plugin-url": true,
+	"mcp-config": true, "strict-mcp-config": false, "plugin-dir": true, "plugin-url": true,
 	"safe-mode": false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
 	"bg": false, "background": false, "exec": false, "teammate-mode": true,
 	"remote-control": false, "rc": false, "cloud": false, "remote": false, "environment": true, "ref": true, "teleport": false,
@@ -134,6 +137,11 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringVar(&o.appendSystem, "append-system-prompt", "", "add this `text` to the system prompt")
 	f.StringVar(&o.appendFile, "append-system-prompt-file", "", "… the text of this `file`")
 	f.StringVar(&o.override, "override-system-prompt", "", "send exactly this `text`, with nothing added")
+	f.StringVar(&o.agent, "agent", "", "work by the agent of this `name`")
+	f.StringVar(&o.agents, "agents", "", "define sub-agents: `JSON`, or a file that holds it")
+	f.BoolVar(&o.agentText, "forward-subagent-text", false, "the words of sub-agents too (stream-json)")
+	f.StringVar(&o.appendAgent, "append-subagent-system-prompt", "", "add this `text` to the system prompt of sub-agents")
+	f.StringVar(&o.appendAgentFile, "append-subagent-system-prompt-file", "", "… the text of this `file`")
 	f.StringVar(&o.settings, "settings", "", "settings `file` or JSON")
 	f.StringVar(&o.sources, "setting-sources", "", "which of user,project,local load")
 	f.BoolVar(&o.bare, "bare", false, "start with no discovery: only Bash, Read and Edit, no instruction files")

@@ -26,6 +26,7 @@ func (h *hooks) fire(ctx context.Context, t *turn.Turn, p hook.Payload) (hook.Ou
 		return hook.Outcome{}, turn.Hooked{}
 	}
 	p.Prompt = t.Input.ID
+	h.mark(&p)
 	p.Started = func(r hook.Run) { _ = t.Emit(event.HookStarted{ID: r.ID, Name: r.Name, Event: string(r.Event)}) }
 	p.Done = func(r hook.Run) {
 		_ = t.Emit(event.HookDone{
@@ -134,8 +135,18 @@ func (r *run) joinsTurn() bool {
 
 // stopping runs the hooks of an answer that would end the turn.
 func (h *hooks) stopping(ctx context.Context, t *turn.Turn, again bool) turn.Hooked {
-	ctx, cancel := context.WithCancel(ctx) // of the last stages: it outlives an interrupt, hooks do not
+	ctx, cancel := untilInterrupted(ctx, t)
 	defer cancel()
+	o, out := h.fire(ctx, t, hook.Payload{Event: hook.Stop, Fields: map[string]any{
+		"stop_hook_active": again, "last_assistant_message": t.Reply.Message.Text(),
+		"background_tasks": h.running(), "session_crons": []any{},
+	}})
+	return feedback(o, out)
+}
+
+// untilInterrupted ends a context of the last stages with an interrupt: they outlive it, hooks do not.
+func untilInterrupted(ctx context.Context, t *turn.Turn) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
 		case <-t.Interrupted():
@@ -143,10 +154,11 @@ func (h *hooks) stopping(ctx context.Context, t *turn.Turn, again bool) turn.Hoo
 		case <-ctx.Done():
 		}
 	}()
-	o, out := h.fire(ctx, t, hook.Payload{Event: hook.Stop, Fields: map[string]any{
-		"stop_hook_active": again, "last_assistant_message": t.Reply.Message.Text(),
-		"background_tasks": h.running(), "session_crons": []any{},
-	}})
+	return ctx, cancel
+}
+
+// feedback makes what the hooks of an end told the model a reason to go on.
+func feedback(o hook.Outcome, out turn.Hooked) turn.Hooked {
 	if out.Decision == nil && len(o.Context) > 0 { // feedback that is no block makes the turn go on too
 		out.Messages = out.Messages[:len(out.Messages)-len(o.Context)]
 		out.Decision = &perm.Decision{Verdict: perm.Deny, Reason: strings.Join(o.Context, "\n"), Source: perm.Source{Kind: "hook"}}
@@ -156,6 +168,11 @@ func (h *hooks) stopping(ctx context.Context, t *turn.Turn, again bool) turn.Hoo
 
 func (h *hooks) running() []map[string]any {
 	out := []map[string]any{}
+	for _, k := range h.r.work.snapshot() {
+		if k.State == bash.Running {
+			out = append(out, map[string]any{"id": k.ID, "type": "subagent", "status": "running", "description": k.Description})
+		}
+	}
 	for _, k := range h.r.tools.tasks.Snapshot() {
 		if k.State == bash.Running {
 			out = append(out, map[string]any{"id": k.ID, "type": "shell", "status": "running", "description": k.Description, "command": k.Command})

@@ -26,6 +26,7 @@ const (
 // hooks fires the user's hooks for the stages. It exists only where there are any.
 type hooks struct {
 	r   *run
+	top *hooks // of the session, where r is a sub-agent's; it waits for what runs
 	bus *hook.Bus
 	set *hook.Set
 	// effort is the session's. Settings that are read anew do not change it, and hooks run beside that reading.
@@ -203,6 +204,11 @@ func (r *run) environ() []string {
 
 // observe fires hooks that decide nothing, and does not wait for them.
 func (h *hooks) observe(p hook.Payload) {
+	h.mark(&p)
+	if h.top != nil {
+		h.top.observe(p)
+		return
+	}
 	if !h.bus.Has(p.Event, p.Match) {
 		return
 	}

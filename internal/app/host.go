@@ -27,6 +27,7 @@ type initialize struct {
 	SDKServers   []string        `json:"sdkMcpServers"`
 	Agents       json.RawMessage `json:"agents"`
 	Dialogs      []string        `json:"supportedDialogKinds"`
+	AgentText    bool            `json:"forwardSubagentText"`
 }
 
 // runHost serves a program that speaks the control protocol on standard input and output.
@@ -64,7 +65,7 @@ func runHost(o *options, st Streams) int {
 
 func (r *run) hostOptions() sdk.Options {
 	return sdk.Options{
-		Encoder: event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents},
+		Encoder: event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText},
 		Session: r.conv.log.ID(),
 		States:  isOn(r.place.sys.Getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE")), Warn: r.warn,
 	}
@@ -121,6 +122,10 @@ func (i *initialize) apply(o *options) {
 	if i.Title != "" {
 		o.name = i.Title
 	}
+	if len(i.Agents) > 0 && string(i.Agents) != "null" {
+		o.agents = string(i.Agents)
+	}
+	o.agentText = o.agentText || i.AgentText
 }
 
 // joinBlocks makes one text of the host's prompt blocks. The boundary keeps its line.
@@ -136,11 +141,11 @@ func joinBlocks(blocks []string) string {
 
 // handshake is the payload of the answer to initialize.
 func (r *run) handshake(i *initialize) map[string]any {
-	if len(i.SDKServers) > 0 || i.Agents != nil && string(i.Agents) != "null" {
-		r.place.notes = append(r.place.notes, "MCP servers and agents of the host are not supported by this version of Lathe")
+	if len(i.SDKServers) > 0 {
+		r.place.notes = append(r.place.notes, "MCP servers of the host are not supported by this version of Lathe")
 	}
 	return map[string]any{
-		"commands": r.commandList(), "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"},
+		"commands": r.commandList(), "agents": r.agentList(), "output_style": "default", "available_output_styles": []string{"default"},
 		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},
 		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": true, "hook_on_failure_supported": true,
 	}

@@ -101,7 +101,7 @@ func (r *run) sessionQueries() map[string]answer {
 			ID string `json:"task_id"`
 		},
 		) (any, error) {
-			_, _ = r.tools.tasks.Stop(in.ID) // an unknown task has ended already
+			r.stopTask(in.ID)
 			return nothing{}, nil
 		}),
 		"rename_session": on(func(_ context.Context, in struct {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"lathe/internal/agent"
 	"lathe/internal/checkpoint"
 	"lathe/internal/config"
 	"lathe/internal/engine"
@@ -78,9 +79,16 @@ type common struct {
 
 	checkpoints *checkpoint.Store // of files; the session's own and its sub-agents'; nil: files are not kept
 
+	given        []agent.Def // agents of the command line or of a host
+	pluginAgents []agent.Def
+	main         *agent.Def // what the session itself works by; nil: nothing special
+	work         *work      // in the background
+
 	mu        sync.Mutex
-	granted   []perm.Rule // by lasting answers in this session
-	tempDir   string      // for results of a session that is not kept
+	granted   []perm.Rule     // by lasting answers in this session
+	running   int             // sub-agents
+	agentIDs  map[string]bool // those that were given out
+	tempDir   string          // for results of a session that is not kept
 	debugFile *os.File
 
 	shells     shellRuns // commands of the person's own
@@ -128,6 +136,9 @@ func newRun(o *options, st Streams) (*run, error) {
 		return nil, err
 	}
 	r.conv.log = session.NewSwitch(r.conv.log)
+	if err := r.openAgents(); err != nil {
+		return nil, err
+	}
 	if r.tools, err = r.newToolset(); err != nil {
 		return nil, err
 	}
@@ -160,7 +171,7 @@ func (r *run) headless(p event.Prompt) int {
 	defer stop()
 	opts := headless.Options{
 		Format: headless.Format(r.o.outputFormat), Verbose: r.o.verbose || !r.o.print && r.o.outputFormat == "text",
-		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, NewID: r.place.sys.NewID,
+		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText, NewID: r.place.sys.NewID,
 		Terminal: isTerminal(r.st.Out),
 	}
 	debug, err := r.openDebug()
@@ -289,6 +300,7 @@ func (r *run) close() {
 	r.relevant.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
+	r.work.close()
 	if err := r.tools.tasks.Close(ctx); err != nil {
 		r.warn(err.Error())
 	}
@@ -332,7 +344,9 @@ func (r *run) resultsDir() string {
 // afterTurn joins the calls that were started early.
 func (r *run) afterTurn() {
 	r.toolStage.Wait()
-	r.keepDir()
+	if r.agent == nil {
+		r.keepDir()
+	}
 	r.touchedMu.Lock()
 	r.touched = nil
 	r.touchedMu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/tool"
+	toolagent "lathe/internal/tool/agent"
 	"lathe/internal/tool/bash"
 	"lathe/internal/tool/edit"
 	"lathe/internal/tool/glob"
@@ -44,17 +45,21 @@ type toolset struct {
 func (r *run) newToolset() (*toolset, error) {
 	o, p := r.o, r.place
 	ts := &toolset{
-		files: tool.NewReadCache(), workspace: tool.NewWorkspace(p.sys.Dirs.Work, p.sys.Dirs.Home, r.dirs...),
-		tasks: bash.NewTasks(p.sys.Now), todos: todo.NewList(), denied: r.readDenied,
+		files: r.newFiles(), workspace: r.newWorkspace(), tasks: r.newTasks(), todos: todo.NewList(), denied: r.readDenied,
 	}
 	ws, files := ts.workspace, ts.files
 	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
 	shell := p.sys
 	shell.Environ = r.environ
+	owner, others := "", bash.Others(r.work)
+	if r.agent != nil {
+		owner, others, shell.Getenv = r.agent.id, nil, keepingDir(shell.Getenv)
+	}
 	all = append(all, bash.New(bash.Deps{
 		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: p.redact.Stream,
-		Background: !o.bare && !isOn(p.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS")), BackgroundLimit: backgroundLimit,
+		Owner: owner, Others: others,
+		Background: r.backgroundOn(), BackgroundLimit: backgroundLimit,
 		Sandbox: r.confine, SandboxText: r.sandboxText(),
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
@@ -62,18 +67,24 @@ func (r *run) newToolset() (*toolset, error) {
 	if t, listed := r.skillTool(); listed {
 		all = append(all, t)
 	}
+	if t, ok := r.agentTool(); ok {
+		all = append(all, t)
+	}
 	wanted, err := wantedTools(o, all)
 	if err != nil {
 		return nil, err
 	}
+	if r.agent != nil {
+		wanted = r.agent.keeps
+	}
 	var kept []tool.Tool
 	for _, t := range all {
 		name := t.Def().Name
-		if wanted(name) && !r.toolDenied(name) {
+		if wanted(name) && !r.toolDenied(name) && (r.agent != nil || r.main == nil || keepsTool(*r.main, name)) {
 			kept = append(kept, t)
 		}
 	}
-	if o.jsonSchema != "" {
+	if o.jsonSchema != "" && r.agent == nil {
 		if ts.structured, err = structured.New(o.jsonSchema); err != nil {
 			return nil, err
 		}
@@ -81,6 +92,46 @@ func (r *run) newToolset() (*toolset, error) {
 	}
 	ts.registry = tool.NewRegistry(kept...)
 	return ts, nil
+}
+
+// newWorkspace is where the tools work. A sub-agent starts where the conversation above it is.
+func (r *run) newWorkspace() *tool.Workspace {
+	d := r.place.sys.Dirs
+	if r.agent == nil {
+		return tool.NewWorkspace(d.Work, d.Home, r.dirs...)
+	}
+	above := r.agent.parent.tools.workspace
+	ws := tool.NewWorkspace(above.Start(), d.Home, above.Roots()[1:]...)
+	ws.SetCwd(above.Cwd())
+	return ws
+}
+
+// newFiles remembers which files were seen: a sub-agent has seen none.
+func (r *run) newFiles() *tool.ReadCache {
+	if r.agent != nil {
+		return r.agent.parent.tools.files.Beside()
+	}
+	return tool.NewReadCache()
+}
+
+// newTasks owns the commands in the background; sub-agents share it.
+func (r *run) newTasks() *bash.Tasks {
+	if r.agent != nil {
+		return r.agent.parent.tools.tasks
+	}
+	tasks := bash.NewTasks(r.place.sys.Now)
+	tasks.Tell = r.work.command
+	return tasks
+}
+
+// keepingDir is an environment in which cd lasts for its command only.
+func keepingDir(getenv func(string) string) func(string) string {
+	return func(key string) string {
+		if key == "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR" {
+			return "1"
+		}
+		return getenv(key)
+	}
 }
 
 func isOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
@@ -94,6 +145,9 @@ func wantedTools(o *options, all []tool.Tool) (func(name string) bool, error) {
 	var names []string
 	for _, v := range o.tools {
 		names = append(names, splitList(v)...)
+	}
+	if slices.Contains(names, toolagent.OldName) {
+		names = append(names, toolagent.Name)
 	}
 	if slices.Contains(names, "default") {
 		return func(string) bool { return true }, nil

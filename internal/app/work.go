@@ -36,6 +36,7 @@ type work struct {
 	mu     sync.Mutex
 	agents []*backAgent
 	told   map[string]bool // what the model knows the end of
+	quit   bool            // commands are not waited for
 }
 
 // backAgent is a sub-agent in the background.
@@ -300,18 +301,22 @@ func (w *work) Linger(closed time.Duration) time.Duration {
 	if w.Busy() {
 		return time.Hour
 	}
+	w.mu.Lock()
+	quit := w.quit
+	w.mu.Unlock()
 	for _, t := range w.r.tools.tasks.Snapshot() {
-		if t.State == bash.Running {
+		if t.State == bash.Running && !quit {
 			return max(0, commandLinger-closed)
 		}
 	}
 	return 0
 }
 
-// Stop implements engine.Background.
+// Stop implements engine.Background. Commands end with the session.
 func (w *work) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.quit = true
 	for _, b := range w.agents {
 		b.asked = b.asked || b.State == bash.Running
 		b.cancel()

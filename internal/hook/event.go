@@ -18,6 +18,7 @@ const (
 	PostToolUseFailure Event = "PostToolUseFailure"
 	PostToolBatch      Event = "PostToolBatch"
 	Stop               Event = "Stop"
+	SubagentStart      Event = "SubagentStart"
 	SubagentStop       Event = "SubagentStop"
 	StopFailure        Event = "StopFailure"
 	Notification       Event = "Notification"
@@ -98,7 +99,7 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: programs, exit2: toUser, match: true}, true
 	case PostModelSwitch:
 		return eventInfo{kinds: programs, exit2: toUser, match: true, plain: true}, true
-	case "SubagentStart":
+	case SubagentStart:
 		return eventInfo{kinds: programs, exit2: toUser, match: true}, true
 	case CwdChanged:
 		return eventInfo{kinds: programs, exit2: toUser}, true

@@ -20,7 +20,13 @@ type ReadCache struct {
 
 	mu    sync.Mutex
 	files map[string]ReadState
-	locks map[string]*sync.Mutex
+	locks *locks
+}
+
+// locks serialise changes of a file by the conversations of a process.
+type locks struct {
+	mu  sync.Mutex
+	one map[string]*sync.Mutex
 }
 
 // ReadState is what was seen of one file.
@@ -36,7 +42,13 @@ type ReadState struct {
 
 // NewReadCache returns an empty cache.
 func NewReadCache() *ReadCache {
-	return &ReadCache{files: map[string]ReadState{}, locks: map[string]*sync.Mutex{}}
+	return &ReadCache{files: map[string]ReadState{}, locks: &locks{one: map[string]*sync.Mutex{}}}
+}
+
+// Beside returns an empty cache for another conversation of the process: it has seen nothing, and takes turns with c in
+// changing files.
+func (c *ReadCache) Beside() *ReadCache {
+	return &ReadCache{Rewrite: c.Rewrite, Keep: c.Keep, files: map[string]ReadState{}, locks: c.locks}
 }
 
 // Hash is the content hash that ReadState uses.
@@ -69,13 +81,13 @@ func (c *ReadCache) All() map[string]ReadState {
 
 // Lock serialises changes of one file within the process and returns the function that unlocks it.
 func (c *ReadCache) Lock(path string) func() {
-	c.mu.Lock()
-	l := c.locks[path]
+	c.locks.mu.Lock()
+	l := c.locks.one[path]
 	if l == nil {
 		l = &sync.Mutex{}
-		c.locks[path] = l
+		c.locks.one[path] = l
 	}
-	c.mu.Unlock()
+	c.locks.mu.Unlock()
 	l.Lock()
 	return l.Unlock
 }

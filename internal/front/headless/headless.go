@@ -32,8 +32,10 @@ type Options struct {
 	// Terminal says that standard output is one: what is written there is made inert. Elsewhere the answer's bytes pass
 	// as they are, since scripts want them. Standard error is read by people, so it is inert always.
 	Terminal bool
-	NewID    func() string
-	Debug    *Debug // nil: none
+	// AgentText adds the words of sub-agents (stream-json).
+	AgentText bool
+	NewID     func() string
+	Debug     *Debug // nil: none
 }
 
 // ErrOutput is wrapped by the error of a write to standard output.
@@ -50,21 +52,37 @@ func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Wr
 	}
 	w := writer{
 		out: out, errOut: errOut, o: o, once: o.Terminal || out == errOut,
-		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages, Hooks: o.Hooks},
+		enc: event.Encoder{NewID: o.NewID, Partial: o.Partial, Replay: o.Replay, Stages: o.Stages, Hooks: o.Hooks, AgentText: o.AgentText},
 	}
+	var last *event.Envelope // the end of the newest turn: of the prompt's, or of one that background work asked for
 	for env, err := range conn.Events(ctx) {
 		if err != nil {
 			return event.Result{}, err
 		}
 		o.Debug.event(env)
+		_, ends := env.Event.(event.TurnDone)
+		if ends && last == nil { // no prompt follows; what works in the background may still ask for turns
+			_ = conn.Send(ctx, event.Close{})
+		}
+		if ends {
+			last = &env
+		}
+		if ends && o.Format != StreamJSON {
+			continue // the last one is the result
+		}
 		if err := w.event(env); err != nil {
 			return event.Result{}, fmt.Errorf("%w: %w", ErrOutput, err)
 		}
-		if done, ok := env.Event.(event.TurnDone); ok {
-			return done.Result, nil
+	}
+	if last == nil {
+		return event.Result{}, ErrNoResult
+	}
+	if o.Format != StreamJSON {
+		if err := w.event(*last); err != nil {
+			return event.Result{}, fmt.Errorf("%w: %w", ErrOutput, err)
 		}
 	}
-	return event.Result{}, ErrNoResult
+	return last.Event.(event.TurnDone).Result, nil
 }
 
 type writer struct {
@@ -169,15 +187,19 @@ func (w *writer) verbose(env event.Envelope) {
 	case event.Requesting:
 		w.say("  → %s, about %d tokens\n", e.Model, e.Tokens)
 	case event.ToolStarted:
+		w.say("  %s· %s\n", inner(env), event.InertLine(e.Summary))
+	case event.TaskStarted:
+		w.say("  · in the background: %s\n", event.InertLine(e.Description))
+	case event.TaskDone:
 		w.say("  · %s\n", event.InertLine(e.Summary))
 	case event.ToolDone:
 		state := "done"
 		if e.IsError {
 			state = "failed"
 		}
-		w.say("    %s in %s (%s)\n", state, e.Dur.Round(time.Millisecond), e.Decision.Reason)
+		w.say("    %s%s in %s (%s)\n", inner(env), state, e.Dur.Round(time.Millisecond), e.Decision.Reason)
 	case event.Message:
-		if e.Msg.Kind != "assistant" {
+		if e.Msg.Kind != "assistant" || env.Parent != "" {
 			return
 		}
 		w.held = strings.TrimRight(e.Msg.Text(), "\n")
@@ -185,6 +207,14 @@ func (w *writer) verbose(env event.Envelope) {
 			w.flush()
 		}
 	}
+}
+
+// inner sets off what a sub-agent does.
+func inner(env event.Envelope) string {
+	if env.Parent == "" {
+		return ""
+	}
+	return "  "
 }
 
 // flush says the text that was held back.

@@ -144,11 +144,15 @@ func (s *server) ask(env event.Envelope, a event.Ask) {
 		return
 	}
 	s.state(env, "requires_action")
-	s.line(request(a.ID, map[string]any{
+	fields := map[string]any{
 		"subtype": "can_use_tool", "tool_name": a.Tool, "input": a.Input, "tool_use_id": a.CallID, "title": a.Summary,
 		"permission_suggestions": suggestions(a.Decision), "decision_reason": a.Decision.Reason, "decision_reason_type": a.Decision.Source.Kind,
 		"blocked_path": nil,
-	}))
+	}
+	if a.AgentID != "" {
+		fields["agent_id"] = a.AgentID
+	}
+	s.line(request(a.ID, fields))
 }
 
 func suggestions(d perm.Decision) []map[string]any {
@@ -174,10 +178,12 @@ func suggestions(d perm.Decision) []map[string]any {
 func (s *server) withdraw() {
 	s.mu.Lock()
 	open := make([]string, 0, len(s.asks))
-	for id := range s.asks {
-		open = append(open, id)
+	for id, a := range s.asks {
+		if a.AgentID == "" { // a sub-agent in the background goes on
+			open = append(open, id)
+			delete(s.asks, id)
+		}
 	}
-	clear(s.asks)
 	s.mu.Unlock()
 	for _, id := range open {
 		s.line(cancelled(id))

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"maps"
+
+	"lathe/internal/engine"
+	"lathe/internal/hook"
+	"lathe/internal/memory"
+	"lathe/internal/msg"
+	"lathe/internal/pipeline/account"
+	"lathe/internal/pipeline/attach"
+	"lathe/internal/pipeline/prompt"
+	"lathe/internal/skill"
+	"lathe/internal/tool/bash"
+	toolskill "lathe/internal/tool/skill"
+	"lathe/internal/turn"
+)
+
+// agentEngine changes what a session starts with into what a sub-agent starts with.
+func (r *run) agentEngine(cfg *engine.Config, ledger *account.Deps, limits *account.Config) {
+	a := r.agent
+	cfg.Parent, cfg.Agent, cfg.Query, cfg.Begin = a.parent.session, a.ref(), nil, nil
+	cfg.Mode = string(a.parent.mode())
+	limits.MaxTurns, limits.TaskBudget = a.def.MaxTurns, 0
+	ledger.Keep, ledger.Failed = nil, nil
+	if h := r.hooks; h != nil {
+		cfg.Begin, ledger.Stop = h.beginAgent, h.stoppingAgent
+	}
+}
+
+// agentPrompt is the system prompt of a sub-agent: its own, then where it works.
+func (r *run) agentPrompt(cfg prompt.Config) (prompt.Deps, error) {
+	a := r.agent
+	var err error
+	if cfg.Append, err = joinPrompt(r.o.appendAgentFile, "append-subagent-system-prompt-file", r.o.appendAgent); err != nil {
+		return prompt.Deps{}, err
+	}
+	cfg.Agent, cfg.Cwd, cfg.Git = &a.def.Prompt, r.tools.workspace.Cwd(), cfg.Git && !a.def.NoGit
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
+}
+
+// agentSources are the attachments of a sub-agent: instruction files, the skills that it begins with, the others'
+// listing, the date, and what changes while it works.
+func (r *run) agentSources() []attach.Source {
+	a := r.agent
+	var out []attach.Source
+	if r.instructions() && !a.def.NoMemory {
+		var loaded func(memory.File, string)
+		if r.hooks != nil {
+			loaded = r.hooks.loaded
+		}
+		out = append(out, attach.Memory(r.loader(), r.takeTouched, r.warn, loaded), attach.Rules(r.loader(), r.takeTouched, r.warn, loaded))
+	}
+	if len(a.def.Skills) > 0 {
+		out = append(out, r.preloaded())
+	}
+	if _, ok := r.tools.registry.Get(toolskill.Name); ok {
+		out = append(out, r.skillSource())
+	}
+	return append(out,
+		attach.Date(),
+		attach.Changed(r.tools.files, r.tools.workspace.Rel),
+		attach.Todo(func() string { return todoText(r.tools.todos) }),
+		r.agentTasks(),
+	)
+}
+
+// preloaded attaches the skills that the definition names, whole, with the first prompt.
+func (r *run) preloaded() attach.Source {
+	const name = "skill"
+	return attach.Source{
+		Name: name, Budget: 128 << 10,
+		When: func(t *turn.Turn, seen attach.Seen) bool { return t.Step == 1 && !seen.Any(name) },
+		Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) {
+			var out []attach.Item
+			vars := skill.Vars{Session: r.conv.log.ID(), Effort: r.agent.effort, Project: first(r.place.root, r.place.sys.Dirs.Work)}
+			all := r.skills()
+			for _, wanted := range r.agent.def.Skills {
+				for _, s := range all {
+					if s.Name != wanted || s.UserOnly || s.Scope == "project" && !r.place.trusted {
+						continue
+					}
+					out = append(out, attach.Item{Key: s.Name, Text: "Skill " + s.Name + ", from " + s.Dir + "\n\n" + s.Render("", vars)})
+				}
+			}
+			return out, nil
+		},
+	}
+}
+
+// agentTasks tells a sub-agent of its own commands that ended.
+func (r *run) agentTasks() attach.Source {
+	told := map[string]bool{}
+	fresh := func(take bool) []attach.Item {
+		var out []attach.Item
+		for _, t := range r.tools.tasks.Snapshot() {
+			if key := t.ID + " ended"; t.State != bash.Running && t.Owner == r.agent.id && !t.Known && !told[key] {
+				told[key] = take
+				out = append(out, attach.Item{Key: key, Text: commandNews(t)})
+			}
+		}
+		return out
+	}
+	return attach.Tasks(func() bool { return len(fresh(false)) > 0 }, func() []attach.Item { return fresh(true) })
+}
+
+// of returns the hooks as a sub-agent fires them.
+func (h *hooks) of(r *run) *hooks {
+	if h == nil {
+		return nil
+	}
+	top := h
+	if h.top != nil {
+		top = h.top
+	}
+	return &hooks{r: r, top: top, bus: top.bus, set: top.set, effort: top.effort, ctx: top.ctx, stop: top.stop, cwd: r.tools.workspace.Cwd()}
+}
+
+// mark puts into a payload which sub-agent it comes from.
+func (h *hooks) mark(p *hook.Payload) {
+	if h.r.agent == nil {
+		return
+	}
+	fields := map[string]any{}
+	maps.Copy(fields, p.Fields)
+	a := h.r.agent
+	fields["agent_id"], fields["agent_type"] = a.id, a.def.Name
+	fields["cwd"], fields["permission_mode"] = h.r.tools.workspace.Cwd(), string(h.r.mode())
+	p.Fields = fields
+}
+
+// beginAgent runs the hooks of a sub-agent's start.
+func (h *hooks) beginAgent(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
+	_, out := h.fire(ctx, t, hook.Payload{Event: hook.SubagentStart, Match: h.r.agent.def.Name})
+	return out.Messages, nil
+}
+
+// stoppingAgent runs the hooks of an answer that would end a sub-agent.
+func (h *hooks) stoppingAgent(ctx context.Context, t *turn.Turn, again bool) turn.Hooked {
+	ctx, cancel := untilInterrupted(ctx, t)
+	defer cancel()
+	o, out := h.fire(ctx, t, hook.Payload{Event: hook.SubagentStop, Match: h.r.agent.def.Name, Fields: map[string]any{
+		"stop_hook_active": again, "last_assistant_message": t.Reply.Message.Text(), "agent_transcript_path": h.r.conv.log.Path(),
+		"background_tasks": []any{},
+	}})
+	return feedback(o, out)
+}
