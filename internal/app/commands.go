@@ -159,6 +159,19 @@ func (r *run) commandList() []map[string]any {
 	return out
 }
 
+// commandMenu is what a terminal's menu shows: as commandList, with the heading, where a command comes from, and whether
+// the screen does it.
+func (r *run) commandMenu() []map[string]any {
+	out := r.commandList()
+	for i, c := range r.commands() {
+		out[i]["group"], out[i]["source"] = c.Group, c.Source
+		if c.Screen {
+			out[i]["screen"] = true
+		}
+	}
+	return out
+}
+
 func or(s, other string) string {
 	if s == "" {
 		return other

@@ -34,7 +34,7 @@ type nothing struct{}
 // add its own.
 func (r *run) queries() map[string]answer {
 	table := map[string]answer{}
-	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.describeQueries(), r.screenQueries(), r.sessionListQueries()} {
+	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries()} {
 		maps.Copy(table, part)
 	}
 	return table

@@ -52,6 +52,8 @@ type run struct {
 	custom customState // of skills and commands of files
 	left   leftSessions
 
+	suggest suggester // of files
+
 	queryOnce  sync.Once
 	queryTable map[string]answer
 
@@ -297,6 +299,7 @@ func (r *run) die(code int) {
 // close ends what the run has started.
 func (r *run) close() {
 	r.hooks.close()
+	r.suggest.close()
 	r.relevant.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()

@@ -247,9 +247,11 @@ func previewOf(m msg.Message) (previewLine, bool) {
 	return previewLine{string(m.Kind), text}, true
 }
 
-// sessionListQueries are the queries of a picker.
-func (r *run) sessionListQueries() map[string]answer {
+// pickerQueries are what a screen asks to let a person choose: commands, files, sessions.
+func (r *run) pickerQueries() map[string]answer {
 	return map[string]answer{
+		"commands":         on(func(context.Context, nothing) (any, error) { return map[string]any{"commands": r.commandMenu()}, nil }),
+		"file_suggestions": on(func(ctx context.Context, q suggestQuery) (any, error) { return r.suggestFiles(ctx, q) }),
 		"sessions": on(func(ctx context.Context, q sessionQuery) (any, error) {
 			list, err := r.listSessions(ctx, q)
 			return map[string]any{"sessions": list}, err

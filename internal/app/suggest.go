@@ -1,0 +1,100 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+
+	"lathe/internal/complete"
+)
+
+// suggester completes @ mentions. It lists nothing before it is asked.
+type suggester struct {
+	mu    sync.Mutex
+	index *complete.Index
+}
+
+func (s *suggester) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.index.Close()
+}
+
+// suggestQuery is the payload of the query "file_suggestions".
+type suggestQuery struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit"` // 0: 20
+}
+
+// suggestMost bounds what one answer holds.
+const suggestMost = 200
+
+func (r *run) suggestFiles(ctx context.Context, q suggestQuery) (any, error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 20
+	}
+	limit = min(limit, suggestMost)
+	if dir, name, ok := r.elsewhere(q.Query); ok {
+		return complete.Answer{Suggestions: r.listed(dir, name, q.Query, limit)}, nil
+	}
+	r.suggest.mu.Lock()
+	if r.suggest.index == nil {
+		root := r.tools.workspace.Start()
+		r.suggest.index = complete.New(complete.Options{
+			Root: root, Git: r.place.settings.Bool("respectGitignore", true), Now: r.place.sys.Now,
+			Hide: func(path string) bool { return r.readDenied(filepath.Join(root, filepath.FromSlash(path))) },
+		})
+	}
+	index := r.suggest.index
+	r.suggest.mu.Unlock()
+	return index.Suggest(ctx, q.Query, limit), nil
+}
+
+// elsewhere reports whether a path leads out of the working directory, and which folder its names are in.
+func (r *run) elsewhere(query string) (dir, name string, ok bool) {
+	switch {
+	case strings.HasPrefix(query, "~/"):
+		dir = filepath.Join(r.place.sys.Dirs.Home, query[2:])
+	case strings.HasPrefix(query, "../"):
+		dir = filepath.Join(r.tools.workspace.Start(), query)
+	case filepath.IsAbs(query):
+		dir = query
+	default:
+		return "", "", false
+	}
+	if strings.HasSuffix(query, "/") {
+		return dir, "", true
+	}
+	return filepath.Dir(dir), filepath.Base(dir), true
+}
+
+// listed are the names in a folder that begin with what was typed.
+func (r *run) listed(dir, name, query string, limit int) []complete.Suggestion {
+	out := []complete.Suggestion{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return out
+	}
+	head := query[:strings.LastIndexByte(query, '/')+1]
+	for _, e := range entries {
+		if !strings.HasPrefix(strings.ToLower(e.Name()), strings.ToLower(name)) || strings.HasPrefix(e.Name(), ".") && name == "" {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if r.readDenied(path) {
+			continue
+		}
+		info, err := os.Stat(path)
+		s := complete.Suggestion{Path: head + e.Name(), Dir: err == nil && info.IsDir()}
+		if s.Dir {
+			s.Path += "/"
+		}
+		out = append(out, s)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Dir && !out[j].Dir })
+	return out[:min(len(out), limit)]
+}
