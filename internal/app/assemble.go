@@ -193,7 +193,7 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	if o.override != "" {
 		cfg.Override = &o.override
 	}
-	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
 }
 
 // joinPrompt puts a file's text before the inline one.

@@ -38,7 +38,7 @@ func Decide(req Request, env Env) Decision {
 	if env.Mode == "" {
 		env.Mode = ModeDefault
 	}
-	c := &call{env: &env, tool: canonicalTool(req.Tool), info: info(canonicalTool(req.Tool)), input: req.Input, readOnly: req.ReadOnly, target: req.Target}
+	c := &call{env: &env, tool: canonicalTool(req.Tool), info: info(canonicalTool(req.Tool)), input: req.Input, readOnly: req.ReadOnly, target: req.Target, person: req.Person}
 	return env.inMode(c.decide())
 }
 
@@ -52,7 +52,7 @@ func (e *Env) inMode(d Decision) Decision {
 		d.Verdict, d.Suggest = Deny, nil
 		d.Reason += "; the mode dontAsk denies what would be asked"
 	case ModeAuto:
-		if d.Source.Kind != "rule" && d.Source.Kind != "critical" && d.Source.Kind != "tool" && d.Source.Kind != "unsure" {
+		if d.Source.Kind != "rule" && d.Source.Kind != "critical" && d.Source.Kind != "tool" && d.Source.Kind != "interaction" && d.Source.Kind != "unsure" {
 			d.Source.Kind = "classifier"
 		}
 	}
@@ -68,7 +68,8 @@ type call struct {
 	fields   map[string]json.RawMessage
 	readOnly bool
 	target   string // see Request
-	trial    bool   // a check of suggested rules: makes no suggestions itself
+	person   bool
+	trial    bool // a check of suggested rules: makes no suggestions itself
 }
 
 func (c *call) decide() Decision {
@@ -93,6 +94,9 @@ func (c *call) decide() Decision {
 		asked = c.named(Ask)
 	}
 	d := c.byFamily()
+	if c.person && d.Verdict != Deny {
+		d = because(Ask, "interaction", c.tool+" wants a person to agree to each call").decision(d.Parts...)
+	}
 	if asked != nil && d.Verdict != Deny {
 		parts := d.Parts
 		d = byRule(Ask, asked, "this call").decision(parts...)

@@ -32,6 +32,7 @@ type Spec struct {
 	Dir    string    // working directory
 	Env    []string  // the whole environment; see Env
 	Stdin  []byte    // what the child reads; nil is an empty input
+	Input  *os.File  // what the child reads, instead of Stdin: Start takes it over and closes it, also when it fails
 	Out    io.Writer // gets standard output, and standard error too when Err is nil; nil discards
 	Err    io.Writer // gets standard error
 	Script []byte    // what the child reads on descriptor 3 (not on Windows)
@@ -61,6 +62,9 @@ type Group struct {
 // Start starts a child and returns at once. The child is not bound to a context: Stop it, or use Run.
 func (g *Group) Start(spec Spec) (*Proc, error) {
 	defer closeAll(spec.Files)
+	if spec.Input != nil {
+		defer spec.Input.Close()
+	}
 	if len(spec.Args) == 0 {
 		return nil, errors.New("start a program: no program given")
 	}

@@ -115,7 +115,9 @@ func (p *Proc) pipes() (theirs []*os.File, err error) {
 	if p.spec.Err != nil {
 		p.cmd.Stderr = add(p.spec.Err)
 	}
-	if p.spec.Stdin != nil {
+	if p.spec.Input != nil {
+		p.cmd.Stdin = p.spec.Input
+	} else if p.spec.Stdin != nil {
 		r, w := pipe()
 		keep(w, r)
 		p.cmd.Stdin, p.stdin = r, w

@@ -6,19 +6,32 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
 
 	"lathe/internal/msg"
 )
 
-// Registry is the ordered set of a session's tools. It is not changed after the session started.
+// Registry is the ordered set of a session's tools, of which the model is told, and a way to further ones that can be
+// called all the same. It is safe for concurrent use.
 type Registry struct {
+	mu    sync.RWMutex
 	tools []Tool
 	names map[string]Tool
+	more  func() []string
+	find  func(name string) (Tool, bool)
 }
 
 // NewRegistry returns a registry of the tools in the order in which the model is told of them.
 func NewRegistry(tools ...Tool) *Registry {
 	r := &Registry{names: map[string]Tool{}}
+	r.Add(tools...)
+	return r
+}
+
+// Add puts tools at the end. It is only for before the first prompt: what the model is told of is frozen then.
+func (r *Registry) Add(tools ...Tool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, t := range tools {
 		name := t.Def().Name
 		if _, dup := r.names[name]; dup {
@@ -38,23 +51,59 @@ func NewRegistry(tools ...Tool) *Registry {
 			}
 		}
 	}
-	return r
+}
+
+// Beside sets where tools are found that can be called although the model is not told of them in the definitions.
+func (r *Registry) Beside(names func() []string, find func(name string) (Tool, bool)) {
+	r.mu.Lock()
+	r.more, r.find = names, find
+	r.mu.Unlock()
 }
 
 // Get finds a tool by name.
-func (r *Registry) Get(name string) (Tool, bool) { t, ok := r.names[name]; return t, ok }
+func (r *Registry) Get(name string) (Tool, bool) {
+	r.mu.RLock()
+	t, ok := r.names[name]
+	find := r.find
+	r.mu.RUnlock()
+	if !ok && find != nil {
+		return find(name)
+	}
+	return t, ok
+}
 
-// Names lists the tools in order.
+// Names lists all tools that can be called, those of the definitions first and in order.
 func (r *Registry) Names() []string {
+	r.mu.RLock()
 	out := make([]string, len(r.tools))
 	for i, t := range r.tools {
 		out[i] = t.Def().Name
 	}
+	more := r.more
+	r.mu.RUnlock()
+	if more == nil {
+		return out
+	}
+	for _, name := range more() {
+		if !r.Told(name) {
+			out = append(out, name)
+		}
+	}
 	return out
+}
+
+// Told reports whether the model is told of the tool in the definitions.
+func (r *Registry) Told(name string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	_, ok := r.names[name]
+	return ok
 }
 
 // Defs lists the definitions in order.
 func (r *Registry) Defs() []msg.ToolDef {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	out := make([]msg.ToolDef, len(r.tools))
 	for i, t := range r.tools {
 		out[i] = t.Def()

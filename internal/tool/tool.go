@@ -30,6 +30,8 @@ type Plan struct {
 	// Target is the one file that Run reads or changes, absolute and with its links resolved; "" when there is no such
 	// file. Run follows no link any more, so that what was judged is what is touched.
 	Target string
+	// Person says that a person must agree to each call, whatever the rules and the mode say.
+	Person bool
 	// Run does it. It is called at most once. When ctx ends it stops what it started and returns promptly. An
 	// error becomes a failed result with the error's text.
 	Run func(ctx context.Context, progress Progress) (Result, error)
@@ -53,6 +55,12 @@ type Result struct {
 
 // TextResult is a plain result.
 func TextResult(s string) Result { return Result{Blocks: []msg.Block{msg.Text(s)}} }
+
+// Redirector is implemented by tools that stand for others: a call of one is a call of the tool that it names. What
+// judges, hooks and runs calls sees that one. An error is the model's mistake.
+type Redirector interface {
+	Redirect(input json.RawMessage) (name string, redirected json.RawMessage, err error)
+}
 
 // Aliaser is implemented by tools that accept other names for their parameters: wrong name → documented name.
 type Aliaser interface{ Aliases() map[string]string }

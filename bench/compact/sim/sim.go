@@ -165,7 +165,7 @@ func (s *Session) deps(table *price.Table, state *session.State) (pipeline.Deps,
 			}}}
 		}},
 		Attach:  []attach.Source{rules(), attach.Date(), attach.Todo(todos)},
-		Prompt:  prompt.Deps{Config: prompt.Config{Custom: &custom}, Tools: registry.Defs(), Freeze: s.eng.Freeze},
+		Prompt:  prompt.Deps{Config: prompt.Config{Custom: &custom}, Tools: registry.Defs, Freeze: s.eng.Freeze},
 		Compact: stage, Normalize: norm, NormalizeConfig: cfg,
 		Model: model.Deps{
 			Provider: client, Retarget: normalize.Retarget(norm, cfg),

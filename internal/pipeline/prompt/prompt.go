@@ -38,7 +38,7 @@ type Config struct {
 // Deps is what the stage needs.
 type Deps struct {
 	Config
-	Tools []msg.ToolDef
+	Tools func() []msg.ToolDef
 	// Clean takes secrets out of what git says. Nil: nothing is changed.
 	Clean func(text string) string
 	// Freeze keeps what was built with the session.
@@ -65,7 +65,10 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 // Build makes the system prompt and the tool definitions of a new session.
 func (d Deps) Build(ctx context.Context) session.Frozen {
 	fixed, dynamic := d.parts(ctx)
-	f := session.Frozen{Tools: d.Tools, System: []msg.Block{}}
+	f := session.Frozen{System: []msg.Block{}}
+	if d.Tools != nil {
+		f.Tools = d.Tools()
+	}
 	if f.Tools == nil {
 		f.Tools = []msg.ToolDef{}
 	}

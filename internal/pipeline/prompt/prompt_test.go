@@ -85,7 +85,7 @@ func TestFrozen(t *testing.T) {
 	} {
 		tn := newTurn()
 		tn.System, tn.Tools, tn.Static = f.System, f.Tools, f.Static
-		stage := New(Deps{Tools: tools, Freeze: func(session.Frozen) error { t.Error("frozen anew"); return nil }})
+		stage := New(Deps{Tools: func() []msg.ToolDef { return tools }, Freeze: func(session.Frozen) error { t.Error("frozen anew"); return nil }})
 		if err := stage(context.Background(), tn); err != nil {
 			t.Fatal(err)
 		}

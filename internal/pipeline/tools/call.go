@@ -42,6 +42,10 @@ func (c *call) parallel() bool { return c.err == nil && c.plan.Parallel }
 // prepare understands and judges a call. It changes nothing.
 func (s *Stage) prepare(ctx context.Context, b msg.Block) *call {
 	c := &call{block: b}
+	if c.err = s.redirect(&c.block); c.err != nil {
+		return c
+	}
+	b = c.block
 	t, ok := s.Registry.Get(b.Name)
 	if !ok {
 		c.err = fmt.Errorf("there is no tool named %s; the tools are %s", b.Name, strings.Join(s.Registry.Names(), ", "))
@@ -51,6 +55,26 @@ func (s *Stage) prepare(ctx context.Context, b msg.Block) *call {
 	c.block.Name = t.Def().Name // the one that rules, hooks and people know
 	c.understand(ctx, b.Input, s.Decide)
 	return c
+}
+
+// redirect makes a call through a tool that stands for others a call of the one that it names.
+func (s *Stage) redirect(b *msg.Block) error {
+	t, _ := s.Registry.Get(b.Name)
+	r, ok := t.(tool.Redirector)
+	if !ok {
+		return nil
+	}
+	name, input, err := r.Redirect(b.Input)
+	if err != nil {
+		return err
+	}
+	if t, _ := s.Registry.Get(name); t != nil {
+		if _, again := t.(tool.Redirector); again {
+			return fmt.Errorf("%s cannot call %s", b.Name, name)
+		}
+	}
+	b.Name, b.Input = name, input
+	return nil
 }
 
 func (c *call) understand(ctx context.Context, input json.RawMessage, decide func(perm.Request) perm.Decision) {
@@ -67,7 +91,7 @@ func (c *call) understand(ctx context.Context, input json.RawMessage, decide fun
 
 // request is the call as the rules judge it.
 func (c *call) request() perm.Request {
-	return perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly, Target: c.plan.Target}
+	return perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly, Target: c.plan.Target, Person: c.plan.Person}
 }
 
 // permit asks a person where the decision says so, and applies the answer.

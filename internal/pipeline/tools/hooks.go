@@ -117,7 +117,9 @@ func (s *Stage) heard(ctx context.Context, t *turn.Turn, c *call, h turn.Hooked)
 // personOnly marks the questions that no program may answer: critical removals, and what the organisation's own
 // rules want asked.
 func personOnly(d perm.Decision) bool {
-	is := func(s perm.Source) bool { return s.Kind == "critical" || s.Scope == "managed" }
+	is := func(s perm.Source) bool {
+		return s.Kind == "critical" || s.Kind == "interaction" || s.Scope == "managed"
+	}
 	for _, p := range d.Parts {
 		if p.Verdict == perm.Ask && is(p.Source) {
 			return true

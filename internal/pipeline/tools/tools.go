@@ -81,11 +81,11 @@ type outcome struct {
 // comes after a call that may change something: it must see the change. Start reports whether it started the call;
 // it is called for the calls of a reply in their order.
 func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) bool {
-	if s.Hooks != nil && s.Hooks.Guards(call.Name) {
+	c := s.prepare(ctx, call)
+	if s.Hooks != nil && s.Hooks.Guards(c.block.Name) {
 		s.hold()
 		return false
 	}
-	c := s.prepare(ctx, call)
 	if c.err == nil && !c.plan.Parallel {
 		s.hold()
 	}

@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"lathe/internal/msg"
+)
+
+// Call is a call of a tool.
+type Call struct {
+	Tool     Tool
+	ID       string          // of the tool use, for the server's records
+	Input    json.RawMessage // an object
+	Progress func(text string)
+}
+
+// Result is what a server gave back.
+type Result struct {
+	Blocks  []msg.Block // for the model
+	Output  any         // for programs: the content in the API's form
+	IsError bool
+	// Structured is the structured content, nil without.
+	Structured json.RawMessage
+}
+
+// Call calls a tool. The error says why there is no result, and what may be done.
+func (s *Set) Call(ctx context.Context, call Call) (Result, error) {
+	sv := s.find(call.Tool.Server)
+	if sv == nil {
+		return Result{}, fmt.Errorf("the MCP server %q is not part of this session any more", call.Tool.Server)
+	}
+	conn, err := sv.ready(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	res, err := conn.call(ctx, call)
+	if errors.Is(err, sdk.ErrSessionMissing) { // the server has forgotten the session, so it has done nothing
+		if rerr := sv.restart(ctx); rerr != nil {
+			return Result{}, fmt.Errorf("the MCP server %q has ended its session, and a new one cannot be had: %w", call.Tool.Server, rerr)
+		}
+		if conn, err = sv.ready(ctx); err == nil {
+			res, err = conn.call(ctx, call)
+		}
+	}
+	if err != nil {
+		return Result{}, conn.explain(ctx, err)
+	}
+	return s.content(res, call.Tool), nil
+}
+
+// errIdle ends a call that gives no sign of life, errSlow one that takes too long.
+var (
+	errIdle = errors.New("it gave no sign of life")
+	errSlow = errors.New("it took too long")
+)
+
+func (c *connection) call(ctx context.Context, call Call) (*sdk.CallToolResult, error) {
+	cfg, set := c.sv.cfg, c.sv.set
+	limit := cfg.Timeout()
+	if limit == 0 {
+		limit = set.milliseconds("MCP_TOOL_TIMEOUT", callTime)
+	}
+	idle := idleLocal
+	if cfg.Remote() {
+		idle = idleRemote
+	}
+	idle = set.milliseconds("CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT", idle)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	whole := time.AfterFunc(limit, func() {
+		cancel(fmt.Errorf("%w: more than %s (timeout of its entry, or MCP_TOOL_TIMEOUT)", errSlow, limit))
+	})
+	defer whole.Stop()
+	quiet := time.AfterFunc(idle, func() { cancel(fmt.Errorf("%w for %s (CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT)", errIdle, idle)) })
+	defer quiet.Stop()
+	var over atomic.Bool
+	defer over.Store(true)
+	token, stop := c.listen(func(text string) {
+		if over.Load() {
+			return
+		}
+		quiet.Reset(idle)
+		if call.Progress != nil {
+			call.Progress(text)
+		}
+	})
+	defer stop()
+	params := &sdk.CallToolParams{Name: call.Tool.Name, Arguments: call.Input, Meta: sdk.Meta{"progressToken": token}}
+	if len(call.Input) == 0 {
+		params.Arguments = json.RawMessage("{}")
+	}
+	if call.ID != "" {
+		params.Meta["claudecode/toolUseId"] = call.ID
+	}
+	res, err := c.session.CallTool(ctx, params)
+	if err == nil {
+		return res, nil
+	}
+	if done, derr := c.visit(ctx, err); done {
+		if derr == nil {
+			return c.session.CallTool(ctx, params)
+		}
+		err = derr
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return nil, err
+}
+
+// explain puts a failed call into words for the model.
+func (c *connection) explain(ctx context.Context, err error) error {
+	name := c.sv.cfg.Name
+	var rpc *jsonrpc.Error
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, errIdle), errors.Is(err, errSlow):
+		return fmt.Errorf("the MCP server %q was asked to stop this call: %w. What it did until then stands", name, err)
+	case errors.Is(err, errNeedsAuth):
+		return fmt.Errorf("the MCP server %q asks for a sign-in; the user can run lathe mcp login %s", name, name)
+	case errors.As(err, &rpc):
+		return fmt.Errorf("the MCP server %q refused the call: %s (code %d)", name, rpc.Message, rpc.Code)
+	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, io.EOF), c.sv.lost(c):
+		return fmt.Errorf("the MCP server %q was lost during this call, and what it did is unknown: %s. Its tools fail until it is connected again (/mcp reconnect %s)", name, c.lostText(), name)
+	}
+	return fmt.Errorf("the call of the MCP server %q failed: %w", name, err)
+}
+
+// lost reports whether the connection is no longer the server's.
+func (sv *server) lost(c *connection) bool {
+	sv.mu.Lock()
+	defer sv.mu.Unlock()
+	return sv.conn != c
+}
+
+// Stranger reports whether a full name belongs to no server of the set.
+func (s *Set) Stranger(fullName string) bool {
+	return !slices.ContainsFunc(s.all(), func(sv *server) bool {
+		return len(fullName) > len(Prefix(sv.cfg.Name)) && fullName[:len(Prefix(sv.cfg.Name))] == Prefix(sv.cfg.Name)
+	})
+}

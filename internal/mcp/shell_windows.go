@@ -1,0 +1,3 @@
+package mcp
+
+func shellCommand(text string) []string { return []string{"cmd", "/c", text} }
