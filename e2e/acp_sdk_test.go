@@ -89,6 +89,9 @@ process.exit(0);
 	if joined := strings.Join(got.Replayed, " "); !strings.Contains(joined, "user_message_chunk") || !strings.Contains(joined, "tool_call_update") {
 		t.Errorf("replayed: %v", got.Replayed)
 	}
+	if got.Buffer != "changed\n" || len(got.Written) != 1 {
+		t.Errorf("the editor's buffer holds %q after %v", got.Buffer, got.Written)
+	}
 	if _, err := os.Stat(filepath.Join(r.dir, "asked")); err != nil {
 		t.Error("the allowed call did not run")
 	}

@@ -400,3 +400,41 @@ func TestACPSideBySide(t *testing.T) {
 	e.end()
 	r.legal()
 }
+
+// What the editor shows is what Read sees and Edit changes, unsaved or not; a file that it does not have is on disk.
+func TestACPEditorBuffers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(
+		answer(readFile("a.txt"), readFile("b.txt")), answer(change("a.txt", "unsaved", "changed"), change("b.txt", "disk", "DISK")),
+		answer(fakeapi.Call("Write", map[string]any{"file_path": "new.txt", "content": "fresh\n"})), fakeapi.Text("done"),
+	))
+	r.file("a.txt", "saved\n")
+	r.file("b.txt", "disk\n")
+	e := r.acp(t, `{"fs":{"readTextFile":true,"writeTextFile":true}}`, "--permission-mode", "acceptEdits")
+	buffers := map[any]string{filepath.Join(r.dir, "a.txt"): "unsaved\n"}
+	e.serve["fs/read_text_file"] = func(p map[string]any) (any, error) {
+		if text, ok := buffers[p["path"]]; ok {
+			return map[string]any{"content": text}, nil
+		}
+		return nil, fmt.Errorf("%v is not open", p["path"])
+	}
+	e.serve["fs/write_text_file"] = func(p map[string]any) (any, error) {
+		buffers[p["path"]] = p["content"].(string)
+		return map[string]any{}, nil
+	}
+	e.prompt(e.session(), "change both")
+	if got := buffers[filepath.Join(r.dir, "a.txt")]; got != "changed\n" {
+		t.Errorf("the buffer holds %q", got)
+	}
+	if got := buffers[filepath.Join(r.dir, "new.txt")]; got != "fresh\n" {
+		t.Errorf("the new file's buffer holds %q", got)
+	}
+	if a, b := r.read(filepath.Join(r.dir, "a.txt")), r.read(filepath.Join(r.dir, "b.txt")); a != "saved\n" || b != "DISK\n" {
+		t.Errorf("on disk: %q %q", a, b)
+	}
+	if !strings.Contains(string(r.last().Body), "unsaved") {
+		t.Error("the model was not shown the editor's text")
+	}
+	e.end()
+	r.legal()
+}

@@ -26,6 +26,7 @@ import (
 	"lathe/internal/price"
 	"lathe/internal/proc"
 	"lathe/internal/session"
+	"lathe/internal/tool"
 	"lathe/internal/trace"
 )
 
@@ -78,6 +79,8 @@ type common struct {
 	dirs  []string
 
 	memory memory.Auto // the project's; no directory: off
+
+	editor tool.Editor // holds files open; nil: there is none
 
 	checkpoints *checkpoint.Store // of files; the session's own and its sub-agents'; nil: files are not kept
 
@@ -141,6 +144,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	if err := r.openAgents(); err != nil {
 		return nil, err
 	}
+	r.editor = r.openEditor()
 	if r.tools, err = r.newToolset(); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,7 @@ func (r *run) newToolset() (*toolset, error) {
 		files: r.newFiles(), workspace: r.newWorkspace(), tasks: r.newTasks(), todos: todo.NewList(), denied: r.readDenied,
 	}
 	ws, files := ts.workspace, ts.files
+	files.Editor = r.editor
 	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
 	shell := p.sys

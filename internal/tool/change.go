@@ -77,7 +77,7 @@ func (c *ReadCache) Change(ctx context.Context, path string, edit func(old *file
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	old, err := file.Load(path, file.MaxSize)
+	old, disk, err := c.open(ctx, path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -96,15 +96,11 @@ func (c *ReadCache) Change(ctx context.Context, path string, edit func(old *file
 			return nil, err
 		}
 	}
-	if old == nil {
-		err = file.Replace(path, data, nil, ctx.Err)
-	} else {
-		err = file.Replace(path, data, old.Info, func() error { return unchanged(ctx, old) })
+	if err := c.put(ctx, path, old, disk, data); err != nil {
+		return old, err
 	}
-	if err == nil {
-		c.wrote(path, old, data)
-	}
-	return old, err
+	c.wrote(path, old, data)
+	return old, nil
 }
 
 // noMarks refuses content into which a mark was copied that stands for a secret: writing it would destroy the secret.

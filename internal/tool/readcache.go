@@ -18,6 +18,9 @@ type ReadCache struct {
 	// stops the replacement. Nil: nobody is told. It is set before the first use.
 	Keep func(path string, old *file.File, data []byte) error
 
+	// Editor holds files open; nil: there is none. It is set before the first use.
+	Editor Editor
+
 	mu    sync.Mutex
 	files map[string]ReadState
 	locks *locks

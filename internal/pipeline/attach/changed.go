@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"lathe/internal/diff"
-	"lathe/internal/file"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
@@ -33,7 +32,7 @@ func Changed(files *tool.ReadCache, rel func(string) string) Source {
 				if ctx.Err() != nil {
 					break
 				}
-				if item, ok := changedItem(files, p, all[p], rel(p)); ok {
+				if item, ok := changedItem(ctx, files, p, all[p], rel(p)); ok {
 					out = append(out, item)
 				}
 			}
@@ -42,13 +41,14 @@ func Changed(files *tool.ReadCache, rel func(string) string) Source {
 	}
 }
 
-func changedItem(files *tool.ReadCache, path string, was tool.ReadState, name string) (Item, bool) {
+func changedItem(ctx context.Context, files *tool.ReadCache, path string, was tool.ReadState, name string) (Item, bool) {
 	info, err := os.Stat(path)
 	if err != nil {
 		files.Forget(path)
 		return Item{Key: "gone " + path + was.ModTime.String(), Text: fmt.Sprintf("%s was read before and is no longer there.", name)}, true
 	}
-	if info.ModTime().Equal(was.ModTime) && info.Size() == was.Size || !info.Mode().IsRegular() {
+	untouched := info.ModTime().Equal(was.ModTime) && info.Size() == was.Size
+	if untouched && files.Editor == nil || !info.Mode().IsRegular() { // an editor may have changed what is on no disk yet
 		return Item{}, false
 	}
 	if info.Size() > changedMax {
@@ -56,7 +56,7 @@ func changedItem(files *tool.ReadCache, path string, was tool.ReadState, name st
 		files.Put(path, was) // its hash no longer fits, so an edit asks for a fresh read
 		return Item{Key: path + info.ModTime().String(), Text: name + " changed on disk since it was read; it is too large to show the difference."}, true
 	}
-	f, err := file.Load(path, changedMax) // a link that took its place is not followed
+	f, err := files.Load(ctx, path) // a link that took its place is not followed
 	if err != nil {
 		return Item{}, false
 	}
@@ -72,10 +72,14 @@ func changedItem(files *tool.ReadCache, path string, was tool.ReadState, name st
 		files.Put(path, was)
 		return Item{Key: fmt.Sprintf("%s %x", path, sum[:8]), Text: name + " changed on disk since it was read; read it again before you rely on it."}, true
 	}
+	where := " on disk"
+	if files.Editor != nil {
+		where = ""
+	}
 	was.Hash, was.Content = sum, now
 	files.Put(path, was)
 	return Item{
 		Key:  fmt.Sprintf("%s %x", path, sum[:8]),
-		Text: fmt.Sprintf("%s was changed on disk, not by you. Take it as intended and do not revert it. The difference:\n%s", name, diff.Unified(name, name, diff.Patch(string(before), string(now)))),
+		Text: fmt.Sprintf("%s was changed%s, not by you. Take it as intended and do not revert it. The difference:\n%s", name, where, diff.Unified(name, name, diff.Patch(string(before), string(now)))),
 	}, true
 }

@@ -123,7 +123,7 @@ func (t *Tool) run(ctx context.Context, id string, in Input, abs, real string) (
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
-	f, err := file.Load(real, file.MaxSize)
+	f, err := t.d.Files.Load(ctx, real)
 	if err != nil {
 		return tool.Result{}, err
 	}
