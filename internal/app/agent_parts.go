@@ -37,7 +37,7 @@ func (r *run) agentPrompt(cfg prompt.Config) (prompt.Deps, error) {
 		return prompt.Deps{}, err
 	}
 	cfg.Agent, cfg.Cwd, cfg.Git = &a.def.Prompt, r.tools.workspace.Cwd(), cfg.Git && !a.def.NoGit
-	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs(), Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
 }
 
 // agentSources are the attachments of a sub-agent: instruction files, the skills that it begins with, the others'
