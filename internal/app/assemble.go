@@ -65,10 +65,11 @@ func (r *run) engine() error {
 		r.keepModel(name)
 	}
 	r.thaw()
+	r.restorePlan()
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
-		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.o.asks || r.o.promptTool == "stdio" && r.o.permissionPrompts != "none",
+		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.canAsk(), ModeSet: r.modeSet,
 	}
 	if r.trace != nil {
 		cfg.Trace = r.trace
@@ -244,6 +245,7 @@ func (r *run) sources() []attach.Source {
 	if r.hooks != nil {
 		out = append(out, r.hooks.late())
 	}
+	out = append(out, r.planSources()...)
 	ws := r.tools.workspace
 	return append(out,
 		attach.Date(),

@@ -44,6 +44,7 @@ type options struct {
 	settings                   string
 	sources                    string
 	sourcesSet                 bool
+	modeSet                    bool
 	debug                      string
 	debugFile                  string
 	bare                       bool
@@ -190,7 +191,7 @@ func parseFlags(args []string) (*options, *pflag.FlagSet, error) {
 			return nil, f, fmt.Errorf("--%s is not supported by this version of Lathe", name)
 		}
 	}
-	o.toolsSet, o.sourcesSet = f.Changed("tools"), f.Changed("setting-sources")
+	o.toolsSet, o.sourcesSet, o.modeSet = f.Changed("tools"), f.Changed("setting-sources"), f.Changed("permission-mode")
 	o.prompt = strings.Join(f.Args(), " ")
 	return o, f, o.check(f)
 }

@@ -28,6 +28,7 @@ type initialize struct {
 	Agents       json.RawMessage `json:"agents"`
 	Dialogs      []string        `json:"supportedDialogKinds"`
 	AgentText    bool            `json:"forwardSubagentText"`
+	PlanMode     string          `json:"planModeInstructions"`
 }
 
 // runHost serves a program that speaks the control protocol on standard input and output.

@@ -138,7 +138,7 @@ func (r *run) setMode(mode string) (any, error) {
 	if m == perm.ModeBypass && r.place.settings.Permissions().DisableBypass {
 		return nil, errors.New("bypassPermissions is switched off by the settings")
 	}
-	r.session.SetMode(string(m))
+	r.changeMode(string(m))
 	return map[string]string{"mode": string(m)}, nil
 }
 

@@ -49,6 +49,7 @@ type run struct {
 	hooks     *hooks           // nil where there are none
 	relevant  *attach.Relevant // nil where nothing is asked
 	trace     *trace.File
+	plan      planning
 
 	custom customState // of skills and commands of files
 	left   leftSessions

@@ -71,6 +71,7 @@ func (r *run) newToolset() (*toolset, error) {
 	if t, ok := r.agentTool(); ok {
 		all = append(all, t)
 	}
+	all = append(all, r.personTools()...)
 	wanted, err := wantedTools(o, all)
 	if err != nil {
 		return nil, err

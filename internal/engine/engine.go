@@ -48,6 +48,8 @@ type Config struct {
 	Background Background
 
 	CanAsk bool // somebody is there to answer questions
+	// ModeSet is told of each change of the permission mode. Nil: nobody is.
+	ModeSet func(mode string)
 	// Asking is told of each question that waits for a person. Nil: nobody is.
 	Asking func(event.Ask)
 	// Begin runs before a turn is announced. What it returns is appended before the prompt; an error ends the turn.
@@ -68,6 +70,7 @@ type Session struct {
 	model    string
 	effort   string
 	mode     string
+	before   string // the mode before it
 	queue    []event.Prompt
 	cancel   context.CancelCauseFunc // of the running turn; nil when none runs
 	asks     map[string]chan event.Answer
@@ -118,7 +121,21 @@ func (s *Session) Effort() string { s.mu.Lock(); defer s.mu.Unlock(); return s.e
 func (s *Session) SetEffort(e string) { s.mu.Lock(); s.effort = e; s.mu.Unlock() }
 
 // SetMode changes the permission mode at once.
-func (s *Session) SetMode(m string) { s.mu.Lock(); s.mode = m; s.mu.Unlock() }
+func (s *Session) SetMode(m string) {
+	s.mu.Lock()
+	was := s.mode
+	s.mode = m
+	if m != was {
+		s.before = was
+	}
+	s.mu.Unlock()
+	if m != was && s.cfg.ModeSet != nil {
+		s.cfg.ModeSet(m)
+	}
+}
+
+// ModeBefore is the permission mode that the present one took the place of, "" if there was none.
+func (s *Session) ModeBefore() string { s.mu.Lock(); defer s.mu.Unlock(); return s.before }
 
 // Messages is the conversation so far.
 func (s *Session) Messages() []msg.Message {

@@ -71,3 +71,13 @@ type Named interface{ Names() []string }
 // SelfChecked is implemented by tools whose schema is not ours: their input is passed on as it came, as long as
 // it is an object, and they check it themselves.
 type SelfChecked interface{ SelfChecked() }
+
+// Answered is implemented by tools whose call is answered by a person: what the person or the host gives back is planned
+// by PlanAnswer and not by Plan, so that the model cannot give the answer itself. asked is the call as it was asked for.
+type Answered interface {
+	PlanAnswer(ctx context.Context, asked, answer Call) (Plan, error)
+}
+
+// Refusable is implemented by tools that tell the model in words of their own that a person said no. comment is the
+// person's, "" if there is none.
+type Refusable interface{ Refused(comment string) string }

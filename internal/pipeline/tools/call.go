@@ -89,6 +89,23 @@ func (c *call) understand(ctx context.Context, input json.RawMessage, decide fun
 	c.decision = decide(c.request())
 }
 
+// answered takes the input that came back from a person, a host or a hook, and judges the call anew.
+func (c *call) answered(ctx context.Context, input json.RawMessage, decide func(perm.Request) perm.Decision) {
+	a, ok := c.tool.(tool.Answered)
+	if !ok {
+		c.understand(ctx, input, decide)
+		return
+	}
+	asked := tool.Call{ID: c.block.ID, Input: c.input}
+	c.input = input
+	if c.plan, c.err = a.PlanAnswer(ctx, asked, tool.Call{ID: c.block.ID, Input: input}); c.err == nil {
+		c.decision = decide(c.request())
+	}
+}
+
+// byPerson reports whether the call waits for what a person says, and not only for a yes.
+func (c *call) byPerson() bool { _, ok := c.tool.(tool.Answered); return ok }
+
 // request is the call as the rules judge it.
 func (c *call) request() perm.Request {
 	return perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly, Target: c.plan.Target, Person: c.plan.Person}
@@ -115,7 +132,7 @@ func (s *Stage) permit(ctx context.Context, t *turn.Turn, c *call) {
 		c.refused(answer)
 	case answer.Input != nil:
 		s.update(t, answer.Updates)
-		c.understand(ctx, answer.Input, s.Decide)
+		c.answered(ctx, answer.Input, s.Decide)
 		if c.err == nil && c.decision.Verdict != perm.Deny {
 			c.decision.Verdict, c.decision.Source.Kind = perm.Allow, "person"
 		}
@@ -213,6 +230,9 @@ func (c *call) refused(a event.Answer) {
 	reason := "the user refused this call"
 	if a.Message != "" {
 		reason += ": " + a.Message
+	}
+	if w, ok := c.tool.(tool.Refusable); ok {
+		reason = w.Refused(a.Message)
 	}
 	c.decision = perm.Decision{Verdict: perm.Deny, Reason: reason, Source: perm.Source{Kind: "person"}}
 	if a.Stop {

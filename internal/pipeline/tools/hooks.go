@@ -68,7 +68,7 @@ func (s *Stage) guard(ctx context.Context, t *turn.Turn, batch []*call) {
 func (s *Stage) heed(ctx context.Context, c *call, h turn.Hooked) {
 	c.said, c.halt = append(c.said, h.Messages...), h.Stop
 	if h.Input != nil {
-		c.understand(ctx, h.Input, s.Decide)
+		c.answered(ctx, h.Input, s.Decide)
 		if c.err != nil {
 			c.err = fmt.Errorf("a PreToolUse hook changed the input of this call, and it cannot be used so: %w", c.err)
 			return
@@ -79,6 +79,10 @@ func (s *Stage) heed(ctx context.Context, c *call, h turn.Hooked) {
 	case d == nil:
 	case d.Verdict == perm.Deny, d.Verdict == perm.Ask && c.decision.Verdict != perm.Deny:
 		c.decision = *d
+	case d.Verdict == perm.Allow && c.byPerson():
+		if h.Input != nil && c.decision.Verdict == perm.Ask && !personOnly(c.decision) {
+			c.decision = *d // the input is the answer
+		}
 	case d.Verdict == perm.Allow && c.decision.Verdict != perm.Allow && s.Covered != nil:
 		req := c.request()
 		if s.Covered(req).Verdict == perm.Allow {
@@ -97,11 +101,11 @@ func (s *Stage) heard(ctx context.Context, t *turn.Turn, c *call, h turn.Hooked)
 		c.decision, c.stop = *h.Decision, h.Stop
 		return true
 	}
-	if h.Decision.Verdict != perm.Allow || personOnly(c.decision) {
+	if h.Decision.Verdict != perm.Allow || personOnly(c.decision) || c.byPerson() && h.Input == nil {
 		return false
 	}
 	if h.Input != nil {
-		c.understand(ctx, h.Input, s.Decide)
+		c.answered(ctx, h.Input, s.Decide)
 		if c.err != nil || c.decision.Verdict == perm.Deny {
 			return true
 		}
