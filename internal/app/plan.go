@@ -53,7 +53,11 @@ func (r *run) personTools() []tool.Tool {
 	if !r.canAsk() || r.agent != nil {
 		return nil
 	}
-	return append([]tool.Tool{question.New(r.place.sys.Getenv("CLAUDE_CODE_QUESTION_PREVIEW_FORMAT"))}, plan.New(plan.Deps{
+	var out []tool.Tool
+	if r.o.entry != "acp" { // that protocol has no answer but yes and no
+		out = append(out, question.New(r.place.sys.Getenv("CLAUDE_CODE_QUESTION_PREVIEW_FORMAT")))
+	}
+	return append(out, plan.New(plan.Deps{
 		Mode: func() string { return r.session.Mode() },
 		SetMode: func(mode string) error {
 			r.changeMode(mode)
