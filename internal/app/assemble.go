@@ -39,11 +39,11 @@ const (
 func (r *run) assemble() error {
 	if r.agent == nil {
 		r.openMemory()
-		r.openCheckpoints()
 		r.hooks = r.newHooks()
 	} else {
 		r.hooks = r.agent.parent.hooks.of(r)
 	}
+	r.openCheckpoints()
 	if err := r.engine(); err != nil {
 		return err
 	}

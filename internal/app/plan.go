@@ -99,12 +99,8 @@ func (r *run) restorePlan() {
 	if r.agent != nil {
 		return
 	}
+	r.planAnew()
 	if r.conv.resumed {
-		a, ok := plan.Restore(r.conv.state.Messages)
-		if raw := r.conv.state.Kept[planKind]; !ok && raw != nil {
-			ok = json.Unmarshal(raw, &a) == nil && a.Text != ""
-		}
-		r.plan.now, r.plan.on = a, ok
 		kept := ""
 		_ = json.Unmarshal(r.conv.state.Kept[modeKind], &kept)
 		if kept == string(perm.ModePlan) && !r.o.modeSet && r.canAsk() {
@@ -120,6 +116,17 @@ func (r *run) restorePlan() {
 			r.warn("remember the permission mode: " + err.Error())
 		}
 	}
+}
+
+// planAnew takes up the plan that the conversation is carrying out.
+func (r *run) planAnew() {
+	a, ok := plan.Restore(r.conv.state.Messages)
+	if raw := r.conv.state.Kept[planKind]; !ok && raw != nil {
+		ok = json.Unmarshal(raw, &a) == nil && a.Text != ""
+	}
+	r.plan.mu.Lock()
+	r.plan.now, r.plan.on, r.plan.stamp = a, ok, time.Time{}
+	r.plan.mu.Unlock()
 }
 
 // plansDir is where approved plans go; a setting of the project cannot lead out of it.

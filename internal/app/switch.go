@@ -146,6 +146,7 @@ func (r *run) rebuild(t *turn.Turn) error {
 	r.tools.workspace.SetCwd(r.tools.workspace.Start())
 	r.takeUp()
 	r.openCheckpoints()
+	r.planAnew()
 	if err := r.traceAnew(); err != nil {
 		return err
 	}
