@@ -41,7 +41,7 @@ func (h *hooks) fire(ctx context.Context, t *turn.Turn, p hook.Payload) (hook.Ou
 	for _, s := range o.System {
 		_ = t.Emit(event.Notice{Level: "info", Text: s})
 	}
-	out := turn.Hooked{Decision: o.Decision, Input: o.Input, Output: o.Output}
+	out := turn.Hooked{Deferred: o.Deferred, Decision: o.Decision, Input: o.Input, Output: o.Output}
 	for _, r := range o.Ran {
 		if m, ok := h.record(r); ok {
 			out.Messages = append(out.Messages, m)
@@ -283,28 +283,13 @@ func (h *hooks) Answers(name string) bool { return h.bus.Has(hook.PermissionRequ
 
 // Asked implements tools.Hooks.
 func (h *hooks) Asked(ctx context.Context, t *turn.Turn, c tools.HookCall, d perm.Decision) turn.Hooked {
-	o, out := h.fire(ctx, t, h.call(hook.PermissionRequest, c, map[string]any{"permission_suggestions": suggestions(d.Suggest)}))
+	updates, _ := h.r.offer(perm.Request{Tool: c.Tool, Input: c.Input, ReadOnly: c.ReadOnly}, d)
+	o, out := h.fire(ctx, t, h.call(hook.PermissionRequest, c, map[string]any{"permission_suggestions": updates}))
 	out.Updates = o.Updates
 	if o.Abort {
 		out.Stop = &turn.Stop{Subtype: event.ErrDuring, Terminal: "aborted_tools", Errors: []string{o.Decision.Reason}}
 	}
 	return worded(out, hook.PermissionRequest)
-}
-
-func suggestions(rules []perm.Rule) []map[string]any {
-	out := []map[string]any{}
-	for _, r := range rules {
-		name, content, bare, err := perm.ParseRule(r.Text)
-		if err != nil {
-			continue
-		}
-		rule := map[string]string{"toolName": name}
-		if !bare {
-			rule["ruleContent"] = content
-		}
-		out = append(out, map[string]any{"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": []any{rule}})
-	}
-	return out
 }
 
 // After implements tools.Hooks.

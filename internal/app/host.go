@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"strings"
 
@@ -65,10 +66,12 @@ func runHost(o *options, st Streams) int {
 }
 
 func (r *run) hostOptions() sdk.Options {
+	getenv := r.place.sys.Getenv
 	return sdk.Options{
-		Encoder: event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText},
-		Session: r.conv.log.ID(),
-		States:  isOn(r.place.sys.Getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE")), Warn: r.warn,
+		Encoder:  event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText},
+		Session:  r.conv.log.ID(),
+		States:   isOn(getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE")) || isOn(getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")),
+		HostOnly: !isOn(getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")), Warn: r.warn,
 	}
 }
 
@@ -79,7 +82,7 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 	conn := r.session.Connect(ctx)
 	interrupted, stop := r.signals(conn)
 	defer stop()
-	last, err := sdk.Run(ctx, conn, in, r.st.Out, opts)
+	last, err := sdk.Run(ctx, shown{conn, r.hooks}, in, r.st.Out, opts)
 	cancel()
 	conn.Wait()
 	if err != nil && !errors.Is(err, sdk.ErrOutput) {
@@ -94,6 +97,26 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 		return exitFailed
 	}
 	return exitOK
+}
+
+// shown lets the hooks see what the host is shown.
+type shown struct {
+	event.Conn
+	hooks *hooks
+}
+
+func (s shown) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
+	if s.hooks == nil {
+		return s.Conn.Events(ctx)
+	}
+	return func(yield func(event.Envelope, error) bool) {
+		for e, err := range s.Conn.Events(ctx) {
+			s.hooks.display(e)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // hostFailed tells a host in its own form that the session cannot start.

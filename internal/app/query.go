@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
-	"lathe/internal/event"
 	"lathe/internal/perm"
 )
 
@@ -71,11 +69,11 @@ func (r *run) settingQueries() map[string]answer {
 		) (any, error) {
 			return r.setMode(in.Mode)
 		}),
-		"set_model": on(func(_ context.Context, in struct {
+		"set_model": on(func(ctx context.Context, in struct {
 			Model *string `json:"model"`
 		},
 		) (any, error) {
-			return r.setModel(in.Model)
+			return r.setModel(ctx, in.Model)
 		}),
 	}
 }
@@ -116,11 +114,19 @@ func (r *run) sessionQueries() map[string]answer {
 
 // setModel changes the model from the next request on; none, or "default", is the one that the session would have
 // started with.
-func (r *run) setModel(name *string) (any, error) {
-	id := r.defaultModel()
+func (r *run) setModel(ctx context.Context, name *string) (any, error) {
+	id, asked := r.defaultModel(), ""
 	if name != nil && *name != "" && *name != "default" {
-		id = r.resolve1m(*name)
+		id, asked = r.resolve1m(*name), *name
 	}
+	change := r.switchOf(id, asked, "sdk")
+	if id == change.from {
+		return map[string]string{"model": id}, nil
+	}
+	if why := r.hooks.switching(ctx, change); why != "" {
+		return nil, fmt.Errorf("a PreModelSwitch hook refused the change: %s", why)
+	}
+	defer r.hooks.switched(change)
 	r.session.SetModel(id)
 	r.keepModel(id)
 	return map[string]string{"model": id}, nil
@@ -140,68 +146,4 @@ func (r *run) setMode(mode string) (any, error) {
 	}
 	r.changeMode(string(m))
 	return map[string]string{"mode": string(m)}, nil
-}
-
-// update is one of the documented permission updates.
-type update struct {
-	Type  string `json:"type"`
-	Rules []struct {
-		Tool    string  `json:"toolName"`
-		Content *string `json:"ruleContent"`
-	} `json:"rules"`
-	Behavior    string   `json:"behavior"`
-	Mode        string   `json:"mode"`
-	Directories []string `json:"directories"`
-	Destination string   `json:"destination"`
-}
-
-// applyUpdates takes the permission updates of a host's answer.
-func (r *run) applyUpdates(raw json.RawMessage) error {
-	var list []update
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return err
-	}
-	var errs []error
-	for _, u := range list {
-		errs = append(errs, r.applyUpdate(u))
-	}
-	return errors.Join(errs...)
-}
-
-func (r *run) applyUpdate(u update) error {
-	switch u.Type {
-	case "setMode":
-		_, err := r.setMode(u.Mode)
-		return err
-	case "addDirectories":
-		for _, d := range u.Directories {
-			dir, err := realDir(r.place.sys.Dirs.Work, d)
-			if err != nil {
-				return err
-			}
-			if !slices.Contains(r.tools.workspace.Roots(), dir) {
-				r.tools.workspace.AddRoot(dir)
-			}
-		}
-		return nil
-	case "addRules":
-		effect, known := map[string]perm.Verdict{"allow": perm.Allow, "ask": perm.Ask, "deny": perm.Deny}[u.Behavior]
-		if !known {
-			return fmt.Errorf("rules cannot have the behavior %q", u.Behavior)
-		}
-		var rules []perm.Rule
-		for _, rule := range u.Rules {
-			text := rule.Tool
-			if rule.Content != nil {
-				text += "(" + *rule.Content + ")"
-			}
-			if _, _, _, err := perm.ParseRule(text); err != nil {
-				return err
-			}
-			rules = append(rules, perm.Rule{Text: text, Effect: effect})
-		}
-		where := map[string]event.Scope{"localSettings": event.SaveLocal, "projectSettings": event.SaveProject, "userSettings": event.SaveUser}[u.Destination]
-		return r.remember(rules, cmp.Or(where, event.SaveSession))
-	}
-	return fmt.Errorf("permission updates of type %q are not supported", u.Type)
 }

@@ -95,13 +95,7 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	defer func() { r.compile(r.latest.Permissions()) }()
-	d := r.place.sys.Dirs
-	root := first(r.place.root, d.Work)
-	file := map[event.Scope]string{
-		event.SaveLocal:   filepath.Join(root, ".lathe", "settings.local.json"),
-		event.SaveProject: filepath.Join(d.Work, ".lathe", "settings.json"),
-		event.SaveUser:    filepath.Join(d.State, "settings.json"),
-	}[where]
+	file := r.settingsFile(where)
 	if file == "" {
 		return nil // the session
 	}
@@ -109,6 +103,25 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 		return err
 	}
 	return r.approveSaved()
+}
+
+// settingsFile is the file of a scope, "" for the session. A host looks for what it has saved in the folder of the
+// program that it was written for.
+func (r *run) settingsFile(where event.Scope) string {
+	d := r.place.sys.Dirs
+	folder, user := ".lathe", d.State
+	if r.o.host != nil {
+		folder, user = ".claude", d.Config
+	}
+	switch where {
+	case event.SaveLocal:
+		return filepath.Join(first(r.place.root, d.Work), folder, "settings.local.json")
+	case event.SaveProject:
+		return filepath.Join(d.Work, folder, "settings.json")
+	case event.SaveUser:
+		return filepath.Join(user, "settings.json")
+	}
+	return ""
 }
 
 // approveSaved takes up the file that was just written, and binds the trust that there is to it.

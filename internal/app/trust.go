@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 
 	"lathe/internal/config"
 )
@@ -13,7 +14,7 @@ import (
 func (p *place) judgeTrust(o *options) {
 	grants := p.settings.Grants(p.sys.Dirs.Work)
 	p.grants, p.approved = grants, config.GrantsHash(grants, p.trustKey)
-	if o.trust {
+	if o.trust || o.hostTrusts() {
 		p.trusted = true
 		return
 	}
@@ -25,6 +26,20 @@ func (p *place) judgeTrust(o *options) {
 	default:
 		p.notes = append(p.notes, "what this project's files grant or run has changed since you trusted it, so they do not count; see what it is with lathe trust --show, and run lathe trust to approve it")
 	}
+}
+
+// hostTrusts reports whether a host has named the project's files as sources of settings: that it starts a session with
+// them is its own decision, like --trust.
+func (o *options) hostTrusts() bool {
+	if o.host == nil || !o.sourcesSet {
+		return false
+	}
+	for s := range strings.SplitSeq(o.sources, ",") {
+		if s = strings.TrimSpace(s); s == "project" || s == "local" {
+			return true
+		}
+	}
+	return false
 }
 
 const trustUsage = `usage:

@@ -111,3 +111,38 @@ func writeSettings(file string, text []byte) error {
 	}
 	return nil
 }
+
+// RemoveRules takes the rules of an effect out of a settings file for which gone reports true. Everything else stays.
+func RemoveRules(file string, effect perm.Verdict, gone func(rule string) bool) error {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("remove rules: %w", err)
+	}
+	tree, err := hujson.Parse(text)
+	if err != nil {
+		return fmt.Errorf("remove rules from %s: %w", file, err)
+	}
+	path := "/permissions/" + effect.String()
+	if tree.Find(path) == nil {
+		return nil
+	}
+	std := tree.Find(path).Clone()
+	std.Standardize()
+	var have []string
+	if err := json.Unmarshal(std.Pack(), &have); err != nil {
+		return fmt.Errorf("remove rules from %s: permissions.%s is not a list of texts", file, effect)
+	}
+	for i := len(have) - 1; i >= 0; i-- {
+		if !gone(have[i]) {
+			continue
+		}
+		if err := tree.Patch(fmt.Appendf(nil, `[{"op":"remove","path":"%s/%d"}]`, path, i)); err != nil {
+			return fmt.Errorf("remove rules from %s: %w", file, err)
+		}
+	}
+	tree.Format()
+	return writeSettings(file, tree.Pack())
+}

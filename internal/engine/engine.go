@@ -159,16 +159,6 @@ func (s *Session) Freeze(f session.Frozen) error {
 	return s.cfg.Log.Freeze(f)
 }
 
-// Tell hands an event to the front ends, inside a turn or outside. Before anybody listens it waits.
-func (s *Session) Tell(e event.Event) {
-	s.calls.mu.Lock()
-	publish := s.calls.publish
-	s.calls.mu.Unlock()
-	if publish != nil {
-		publish(e)
-	}
-}
-
 // Waiting reports whether prompts are queued; TakeQueued takes them.
 func (s *Session) Waiting() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.queue) > 0 }
 

@@ -163,7 +163,9 @@ type Ask struct {
 	Input    json.RawMessage
 	Summary  string
 	Decision perm.Decision
-	AgentID  string // of the sub-agent whose call it is; "" for the session's own
+	Updates  json.RawMessage // what a lasting answer could grant, as permission updates in the documented form
+	Blocked  string          // the path that is in the way
+	AgentID  string          // of the sub-agent whose call it is; "" for the session's own
 }
 
 // AskWithdrawn takes a question back: its answer is not waited for any more.

@@ -37,6 +37,7 @@ type Result struct {
 	Cost       float64               // USD, whole session
 	Denials    []Denial
 	Structured json.RawMessage
+	Deferred   *Deferred // the call that a hook deferred
 
 	LinesAdded, LinesRemoved int // whole session
 }
@@ -46,6 +47,13 @@ type ModelUsage struct {
 	Input, Output, CacheRead, CacheWrite, WebSearch int
 	Cost                                            float64
 	Window, MaxOutput                               int
+}
+
+// Deferred is a call that a hook deferred: the turn ended before it.
+type Deferred struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
 }
 
 // Denial is one refused call.

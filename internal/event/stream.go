@@ -401,6 +401,9 @@ func resultFields(r Result) obj {
 	if r.APIStatus != 0 {
 		o["api_error_status"] = r.APIStatus
 	}
+	if r.Deferred != nil {
+		o["deferred_tool_use"] = r.Deferred
+	}
 	if r.Structured != nil {
 		o["structured_output"] = r.Structured
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -34,6 +35,13 @@ func (w *Workspace) Roots() []string {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return append([]string{w.start}, w.extra...)
+}
+
+// RemoveRoot takes a further working directory back. The start stays one.
+func (w *Workspace) RemoveRoot(dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.extra = slices.DeleteFunc(slices.Clone(w.extra), func(d string) bool { return d == dir })
 }
 
 // AddRoot adds a directory.

@@ -11,6 +11,7 @@ import (
 // only this: what was decided, what to append, and whether the turn ends.
 type Hooked struct {
 	Decision *perm.Decision  // nil: none; Deny also stands for a block
+	Deferred bool            // a hook wants the call to be decided later: the turn ends before it
 	Input    json.RawMessage // replaces a call's input; nil: as it was
 	Output   json.RawMessage // replaces a call's output; nil: as it was
 	Updates  json.RawMessage // permission updates that come with an allowed question

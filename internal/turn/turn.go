@@ -139,8 +139,12 @@ type Stop struct {
 	Errors   []string
 	Status   int // HTTP status, for API failures
 	Err      error
-	Fine     bool // the turn ends well all the same (a hook ended it); Text is shown, the answer so far counts
+	Deferred *Deferred // a hook wants this call to be decided later
+	Fine     bool      // the turn ends well all the same (a hook ended it); Text is shown, the answer so far counts
 }
+
+// Deferred is a call that did not run and is not answered, since it is to be decided on later.
+type Deferred = event.Deferred
 
 func (s *Stop) Error() string {
 	switch {

@@ -10,7 +10,6 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
-	"lathe/internal/perm"
 )
 
 // Options say what is written, and who answers questions.
@@ -18,6 +17,8 @@ type Options struct {
 	Encoder event.Encoder
 	// States adds session_state_changed lines, for hosts that read them.
 	States bool
+	// HostOnly marks them as meant for the SDK and not for the program that uses it.
+	HostOnly bool
 	// First is a frame that was read before the session began; nil: none.
 	First *Frame
 	// Session is the session's id at the start.
@@ -125,53 +126,13 @@ func (s *server) state(env event.Envelope, state string) {
 	if !s.o.States {
 		return
 	}
-	s.line(event.Encode(map[string]any{
-		"type": "system", "subtype": "session_state_changed", "state": state, "sdk_host_only": true,
-		"session_id": env.Session, "uuid": s.o.Encoder.NewID(),
-	}))
-}
-
-// ask sends a permission question to the host. When the host has gone, nobody can answer.
-func (s *server) ask(env event.Envelope, a event.Ask) {
-	s.mu.Lock()
-	gone := s.closed
-	if !gone {
-		s.asks[a.ID] = a
+	line := map[string]any{
+		"type": "system", "subtype": "session_state_changed", "state": state, "session_id": env.Session, "uuid": s.o.Encoder.NewID(),
 	}
-	s.mu.Unlock()
-	if gone {
-		s.answer(event.Answer{ID: a.ID, Message: "the host has closed the channel, so nobody can be asked"})
-		return
+	if s.o.HostOnly {
+		line["sdk_host_only"] = true
 	}
-	s.state(env, "requires_action")
-	fields := map[string]any{
-		"subtype": "can_use_tool", "tool_name": a.Tool, "input": a.Input, "tool_use_id": a.CallID, "title": a.Summary,
-		"permission_suggestions": suggestions(a.Decision), "decision_reason": a.Decision.Reason, "decision_reason_type": a.Decision.Source.Kind,
-		"blocked_path": nil,
-	}
-	if a.AgentID != "" {
-		fields["agent_id"] = a.AgentID
-	}
-	s.line(request(a.ID, fields))
-}
-
-func suggestions(d perm.Decision) []map[string]any {
-	if len(d.Suggest) == 0 {
-		return []map[string]any{}
-	}
-	rules := make([]map[string]any, 0, len(d.Suggest))
-	for _, r := range d.Suggest {
-		name, content, bare, err := perm.ParseRule(r.Text)
-		if err != nil {
-			continue
-		}
-		rule := map[string]any{"toolName": name}
-		if !bare {
-			rule["ruleContent"] = content
-		}
-		rules = append(rules, rule)
-	}
-	return []map[string]any{{"type": "addRules", "rules": rules, "behavior": "allow", "destination": "localSettings"}}
+	s.line(event.Encode(line))
 }
 
 // withdraw takes back questions that a turn left open.

@@ -107,6 +107,9 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 func ended(r *event.Result, stop *turn.Stop) {
 	if stop.Fine {
 		r.Terminal = stop.Terminal
+		if stop.Deferred != nil {
+			r.Deferred, r.StopReason = stop.Deferred, stop.Terminal
+		}
 		return
 	}
 	r.IsError, r.Subtype, r.Terminal, r.APIStatus = true, stop.Subtype, stop.Terminal, stop.Status

@@ -150,6 +150,9 @@ func (s *Stage) ask(ctx context.Context, t *turn.Turn, c *call) (answer event.An
 		ID: "ask-" + c.block.ID, CallID: c.block.ID, Tool: c.block.Name,
 		Input: c.input, Summary: c.plan.Summary, Decision: c.decision,
 	}
+	if s.Offer != nil {
+		question.Updates, question.Blocked = s.Offer(c.request(), c.decision)
+	}
 	if s.Hooks == nil || !s.Hooks.Answers(c.block.Name) {
 		answer, err = t.Ask(ctx, question)
 		return answer, err, false

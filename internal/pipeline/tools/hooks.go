@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"lathe/internal/event"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/tool"
@@ -45,9 +46,10 @@ func (c *call) hookCall() HookCall {
 }
 
 // guard lets the hooks see the calls of a batch, beside each other, before anybody is asked.
-func (s *Stage) guard(ctx context.Context, t *turn.Turn, batch []*call) {
+// It returns a call that they defer: only one that was made alone can be; others are asked about.
+func (s *Stage) guard(ctx context.Context, t *turn.Turn, batch []*call) (later *call) {
 	if s.Hooks == nil {
-		return
+		return nil
 	}
 	var wg sync.WaitGroup
 	said := make([]turn.Hooked, len(batch))
@@ -59,6 +61,18 @@ func (s *Stage) guard(ctx context.Context, t *turn.Turn, batch []*call) {
 	wg.Wait()
 	for i, c := range batch {
 		s.heed(ctx, c, said[i])
+		if said[i].Deferred {
+			later = c
+		}
+	}
+	return later
+}
+
+// deferred ends the turn before a call, which stays unanswered.
+func deferred(c *call) *turn.Stop {
+	return &turn.Stop{
+		Subtype: event.Success, Terminal: "tool_deferred", Fine: true,
+		Deferred: &turn.Deferred{ID: c.block.ID, Name: c.block.Name, Input: c.input},
 	}
 }
 

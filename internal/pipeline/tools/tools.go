@@ -33,6 +33,8 @@ type Deps struct {
 	Covered func(req perm.Request) perm.Decision
 	// Classify answers in mode auto what the rules leave open. Nil, or an error: the call is asked.
 	Classify func(ctx context.Context, t *turn.Turn, req perm.Request, asked perm.Decision) (perm.Decision, error)
+	// Offer says what a lasting answer to a question could grant, and which path is in the way. Nil: nothing is offered.
+	Offer func(req perm.Request, d perm.Decision) (updates json.RawMessage, blocked string)
 	// Update applies permission updates that came with an answer. Nil: they are not taken.
 	Update func(updates json.RawMessage) error
 	// Remember keeps rules that a person's lasting answer granted. Nil: answers do not last.
@@ -174,7 +176,9 @@ func (s *Stage) batch(ctx context.Context, calls []msg.Block) []*call {
 func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) (done []HookCall, stop error) {
 	outcomes := make([]chan outcome, len(batch))
 	slots := make(chan struct{}, maxParallel)
-	s.guard(ctx, t, batch)
+	if call := s.guard(ctx, t, batch); call != nil && len(t.Reply.Message.ToolUses()) == 1 {
+		return nil, deferred(call)
+	}
 	alone := len(batch) == 1 || slices.ContainsFunc(batch, func(c *call) bool { return !c.parallel() })
 	var ended bool // a call before ended the turn
 	for i, c := range batch {

@@ -1,0 +1,128 @@
+package app
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lathe/internal/config"
+	"lathe/internal/event"
+	"lathe/internal/perm"
+)
+
+// update is one of the documented permission updates.
+type update struct {
+	Type  string `json:"type"`
+	Rules []struct {
+		Tool    string  `json:"toolName"`
+		Content *string `json:"ruleContent"`
+	} `json:"rules"`
+	Behavior    string   `json:"behavior"`
+	Mode        string   `json:"mode"`
+	Directories []string `json:"directories"`
+	Destination string   `json:"destination"`
+}
+
+// applyUpdates takes the permission updates of a host's or a hook's answer. What cannot be applied does not keep the
+// rest from it.
+func (r *run) applyUpdates(raw json.RawMessage) error {
+	var list []update
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	var errs []error
+	for _, u := range list {
+		errs = append(errs, r.applyUpdate(u))
+	}
+	return errors.Join(errs...)
+}
+
+func (r *run) applyUpdate(u update) error {
+	switch u.Type {
+	case "setMode":
+		_, err := r.setMode(u.Mode)
+		return err
+	case "addDirectories":
+		for _, d := range u.Directories {
+			if err := r.addDir(d, "slash_command"); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "removeDirectories":
+		for _, d := range u.Directories {
+			dir, err := realDir(r.place.sys.Dirs.Work, d)
+			if err != nil {
+				return err
+			}
+			r.tools.workspace.RemoveRoot(dir)
+		}
+		return nil
+	case "addRules", "replaceRules", "removeRules":
+		return r.changeRules(u)
+	}
+	return fmt.Errorf("permission updates of type %q are not supported", u.Type)
+}
+
+// addDir makes a directory a working directory of the session. Hooks are told where it comes from.
+func (r *run) addDir(name, source string) error {
+	dir, err := realDir(r.place.sys.Dirs.Work, name)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(r.tools.workspace.Roots(), dir) {
+		return nil
+	}
+	r.tools.workspace.AddRoot(dir)
+	r.hooks.added(dir, source)
+	return nil
+}
+
+func (r *run) changeRules(u update) error {
+	effect, known := map[string]perm.Verdict{"allow": perm.Allow, "ask": perm.Ask, "deny": perm.Deny}[u.Behavior]
+	if !known {
+		return fmt.Errorf("rules cannot have the behavior %q", u.Behavior)
+	}
+	var rules []perm.Rule
+	for _, rule := range u.Rules {
+		text := rule.Tool
+		if rule.Content != nil && *rule.Content != "" {
+			text += "(" + *rule.Content + ")"
+		}
+		if _, _, _, err := perm.ParseRule(text); err != nil {
+			return err
+		}
+		rules = append(rules, perm.Rule{Text: text, Effect: effect})
+	}
+	where := map[string]event.Scope{"localSettings": event.SaveLocal, "projectSettings": event.SaveProject, "userSettings": event.SaveUser}[u.Destination]
+	if u.Type == "addRules" {
+		return r.remember(rules, cmp.Or(where, event.SaveSession))
+	}
+	if err := r.forget(rules, effect, where, u.Type == "replaceRules"); err != nil || u.Type == "removeRules" {
+		return err
+	}
+	return r.remember(rules, cmp.Or(where, event.SaveSession))
+}
+
+// forget takes rules of one effect back: the named ones, or all.
+func (r *run) forget(rules []perm.Rule, effect perm.Verdict, where event.Scope, all bool) error {
+	gone := func(text string) bool {
+		return all || slices.ContainsFunc(rules, func(x perm.Rule) bool { return x.Text == text })
+	}
+	r.mu.Lock()
+	r.granted = slices.DeleteFunc(r.granted, func(x perm.Rule) bool { return x.Effect == effect && gone(x.Text) })
+	r.mu.Unlock()
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	defer func() { r.compile(r.latest.Permissions()) }()
+	file := r.settingsFile(where)
+	if file == "" {
+		return nil
+	}
+	if err := config.RemoveRules(file, effect, gone); err != nil {
+		return err
+	}
+	return r.approveSaved()
+}
