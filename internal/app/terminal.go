@@ -15,6 +15,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/front/tui"
 	"lathe/internal/front/tui/term"
+	"lathe/internal/msg"
 )
 
 // guardName is the hidden first argument of the process that restores the terminal after a crash.
@@ -127,12 +128,19 @@ func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error)
 	if keepsNothing(&o, r.place) {
 		out.StateDir, out.ID = "", ""
 	}
+	out.Messages = r.shownMessages()
+	return out, nil
+}
+
+// shownMessages are the messages of the conversation that a person sees.
+func (r *run) shownMessages() []msg.Message {
+	out := []msg.Message{}
 	for _, m := range r.session.Messages() {
-		if !m.Meta && !m.Sidechain {
-			out.Messages = append(out.Messages, m)
+		if !m.Meta && !m.Sidechain && m.Kind != msg.KindAttachment {
+			out = append(out, m)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // trust asks about the folder, where its files would grant or run anything, before any of that is used.
@@ -216,7 +224,8 @@ func (w *noticeWriter) Write(p []byte) (int, error) {
 // screenQueries are what only the terminal interface asks.
 func (r *run) screenQueries() map[string]answer {
 	return map[string]answer{
-		"screen_status": on(func(context.Context, nothing) (any, error) { return r.screenStatus(), nil }),
+		"screen_status":   on(func(context.Context, nothing) (any, error) { return r.screenStatus(), nil }),
+		"screen_messages": on(func(context.Context, nothing) (any, error) { return r.shownMessages(), nil }),
 		"take_queued": on(func(context.Context, nothing) (any, error) {
 			ids := []string{}
 			for _, p := range r.session.TakeQueued() {

@@ -2,69 +2,195 @@ package tui
 
 import (
 	"encoding/json"
-	"fmt"
+	"os"
+	"strings"
 
 	"lathe/internal/event"
+	"lathe/internal/front/tui/diffview"
 	"lathe/internal/front/tui/width"
 )
 
-// hunk is one hunk of the structured output of edits, in the documented form.
-type hunk struct {
-	OldStart int      `json:"oldStart"`
-	OldLines int      `json:"oldLines"`
-	NewStart int      `json:"newStart"`
-	NewLines int      `json:"newLines"`
-	Lines    []string `json:"lines"` // with their sign
-}
-
+// diffLines is how much of a change is shown in the conversation.
 const diffLines = 40
 
 // renderDiff shows what an edit changed.
 func (u *ui) renderDiff(it *item, whole bool) ([]width.Line, bool) {
 	var out struct {
-		Patch []hunk `json:"structuredPatch"`
+		Patch []diffview.PatchHunk `json:"structuredPatch"`
+		Path  string               `json:"filePath"`
 	}
 	if it.isError || json.Unmarshal(it.output, &out) != nil || len(out.Patch) == 0 {
 		return nil, false
 	}
-	n := diffLines
-	if whole {
-		n = 1 << 30
+	page := diffview.FromPatch(out.Patch).Render(u.diffView(out.Path, u.cols-1))
+	lines, more := page.Lines, 0
+	if over := len(lines) - diffLines; over > 0 && !whole {
+		lines, more = lines[:diffLines], over
 	}
-	lines, more := u.hunks(out.Patch, n)
-	return u.moreLines(lines, more), true
+	return u.moreLines(append([]width.Line(nil), lines...), more), true
 }
 
-// hunks are at most n lines of hunks, and how many are left out.
-func (u *ui) hunks(list []hunk, n int) (out []width.Line, more int) {
-	for i, h := range list {
-		if i > 0 {
-			out = append(out, width.Line{Text: u.th.Faint.Paint("  ⋮")})
+func (u *ui) diffView(path string, cols int) diffview.View {
+	th := u.th
+	return diffview.View{
+		Theme: &th, Width: cols, Path: path, Selected: -1, Unified: u.full == nil,
+		NoHighlight: u.session != nil && u.session.Settings.NoHighlight,
+	}
+}
+
+// maxOldFile is the size up to which the present text of a file is looked at for a diff.
+const maxOldFile = 4 << 20
+
+// oldText is the present text of a file; "" when there is none, or it is large.
+func oldText(path string) string {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOldFile {
+		return ""
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// editAsk is a question about a change of a file.
+type editAsk struct {
+	ask    event.Ask
+	path   string
+	whole  bool // the text is a whole file
+	fresh  bool // the file is not there yet
+	diff   *diffview.Diff
+	accept []bool
+	at     int
+	page   diffview.Page
+	tops   []int // row of each hunk
+	sure   bool  // hunks can be taken out
+}
+
+func newEditAsk(e event.Ask) *editAsk {
+	d := &editAsk{ask: e}
+	var in struct {
+		Path    string `json:"file_path"`
+		Old     string `json:"old_string"`
+		New     string `json:"new_string"`
+		Content string `json:"content"`
+		All     bool   `json:"replace_all"`
+	}
+	_ = json.Unmarshal(e.Input, &in)
+	d.path = in.Path
+	if e.Tool == "Write" {
+		d.whole, in.New = true, in.Content
+		in.Old = oldText(in.Path)
+		d.fresh = in.Old == ""
+	}
+	d.diff = diffview.Of(in.Old, in.New)
+	d.accept = d.diff.All(true)
+	d.sure = len(d.diff.Hunks) > 1
+	return d
+}
+
+// editDialog asks about a change of a file, with the change itself, hunk by hunk. Hunks can be refused one by one: the call
+// runs then with those that are left.
+func (u *ui) editDialog(e event.Ask) dialog {
+	d := newEditAsk(e)
+	c := &choice{ask: e.ID, title: d.title(), style: u.th.Permission}
+	c.body = func(cols int) []string { return append(d.rows(u, cols), u.askReason(e, cols)...) }
+	c.options = u.askOptions(e, d.input)
+	c.hint = "↑↓ enter · tab: comment · esc: no"
+	c.esc = func() { u.answer(event.Answer{ID: e.ID, Stop: true}) }
+	if !d.sure {
+		return c
+	}
+	c.hint = "←→ hunk · space refuses it · " + c.hint
+	c.extra = func(_ *ui, name string) bool {
+		switch name {
+		case "left":
+			d.at = (d.at + len(d.accept) - 1) % len(d.accept)
+		case "right":
+			d.at = (d.at + 1) % len(d.accept)
+		case "space", "x":
+			d.accept[d.at] = !d.accept[d.at]
+		default:
+			return false
 		}
-		old, now := h.OldStart, h.NewStart
-		for _, l := range h.Lines {
-			if len(l) == 0 {
-				l = " "
-			}
-			no, style, sign := now, u.th.Text, u.th.Faint
-			switch l[0] {
-			case '-':
-				no, style, sign = old, u.th.Removed, u.th.RemovedSign
-				old++
-			case '+':
-				style, sign = u.th.Added, u.th.AddedSign
-				now++
-			default:
-				old++
-				now++
-			}
-			if len(out) >= n {
-				more++
-				continue
-			}
-			text := event.Inert(width.Tabs(l[1:]))
-			out = append(out, width.Line{Text: sign.Paint(fmt.Sprintf("%6d %c ", no, l[0])) + style.Paint(text), Hang: "         "})
+		c.title = d.title()
+		if d.at < len(d.tops) {
+			c.top = d.tops[d.at]
+		}
+		return true
+	}
+	return c
+}
+
+func (d *editAsk) refused() int {
+	n := 0
+	for _, a := range d.accept {
+		if !a {
+			n++
 		}
 	}
-	return out, more
+	return n
+}
+
+func (d *editAsk) title() string {
+	t := "Change " + width.Inert(d.path) + "?"
+	if d.fresh {
+		t = "Write " + width.Inert(d.path) + "?"
+	}
+	if n := d.refused(); n > 0 {
+		t += " (" + count(n, "hunk") + " refused)"
+	}
+	return t
+}
+
+func (d *editAsk) rows(u *ui, cols int) []string {
+	v := u.diffView(d.path, cols)
+	v.Unified = cols < diffview.SideBySide
+	if d.sure {
+		v.Accept, v.Selected = d.accept, d.at
+	}
+	page := d.diff.Render(v)
+	var out []string
+	d.tops = d.tops[:0]
+	next := 0
+	for i, l := range page.Lines {
+		for next < len(page.HunkAt) && page.HunkAt[next] == i {
+			d.tops = append(d.tops, len(out))
+			next++
+		}
+		out = append(out, l.Rows(cols)...)
+	}
+	return append(out, "")
+}
+
+// input is the call's input without the refused hunks; nil when all are taken.
+func (d *editAsk) input() json.RawMessage {
+	if d.refused() == 0 {
+		return nil
+	}
+	text := d.diff.Apply(d.accept)
+	key := "new_string"
+	if d.whole {
+		key = "content"
+	}
+	return withField(d.ask.Input, key, text)
+}
+
+// withField is a JSON object with one field set anew.
+func withField(input json.RawMessage, key string, value any) json.RawMessage {
+	in := map[string]json.RawMessage{}
+	if json.Unmarshal(input, &in) != nil || in == nil {
+		in = map[string]json.RawMessage{}
+	}
+	in[key] = event.Encode(value)
+	return event.Encode(in)
+}
+
+// askReason says why a change is asked about.
+func (u *ui) askReason(e event.Ask, cols int) []string {
+	if e.Decision.Reason == "" {
+		return nil
+	}
+	return width.Line{Text: u.th.Warning.Paint("Why: ") + width.Inert(strings.TrimSpace(e.Decision.Reason)) + u.from(e.Decision.Source)}.Rows(cols)
 }

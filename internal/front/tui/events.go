@@ -24,7 +24,8 @@ type work struct {
 	tools     []*toolRun
 	stream    streamer // of the answer that comes; nil between answers
 	streamed  strings.Builder
-	thinking  int // bytes
+	lines     []width.Line // of the answer that comes, as far as they are final
+	thinking  int          // bytes
 	thinkFrom time.Time
 	calls     []msg.Block // that the model made in this turn
 }
@@ -118,6 +119,13 @@ func (u *ui) event(env event.Envelope) {
 		}
 	case event.Todos:
 		u.todos = readTodos(e.Items)
+	case event.CommandsChanged:
+		var list []command
+		if json.Unmarshal(e.Commands, &list) == nil {
+			u.takeCommands(list)
+		}
+	case event.ConversationReset:
+		u.reset(e)
 	case event.TurnDone:
 		u.turnDone(e.Result)
 	case event.Call:
@@ -128,9 +136,31 @@ func (u *ui) event(env event.Envelope) {
 	}
 }
 
+// reset shows the conversation that the session has become.
+func (u *ui) reset(e event.ConversationReset) {
+	u.closeStream()
+	u.items, u.todos, u.status.used = nil, nil, 0
+	if u.full != nil {
+		clear(u.full.cache)
+		u.full.follow = true
+	}
+	u.session.ID = e.New
+	u.lastKind = kindNotice
+	u.print(width.Line{}, width.Line{Text: u.th.Faint.Paint(strings.Repeat("─", max(1, min(40, u.cols-1))))})
+	u.query("screen_messages", map[string]any{}, func(r event.Reply) {
+		var list []msg.Message
+		if r.Err != "" || json.Unmarshal(r.Value, &list) != nil {
+			return
+		}
+		for _, m := range list {
+			u.message(m, "")
+		}
+	})
+	u.refresh()
+}
+
 func (u *ui) ready(e event.Ready) {
 	u.status.model, u.status.mode = e.Model, e.PermissionMode
-	u.status.commands = e.Commands
 	if e.Cwd != "" {
 		u.status.cwd = e.Cwd
 	}
@@ -197,7 +227,11 @@ func (u *ui) stream(e event.Stream, at time.Time) {
 			u.gap(kindText)
 		}
 		w.streamed.WriteString(e.Text)
-		u.print(w.stream.Write(event.Inert(e.Text))...)
+		done := w.stream.Write(e.Text)
+		u.print(done...)
+		if u.full != nil {
+			w.lines = append(w.lines, done...)
+		}
 	}
 }
 
@@ -209,7 +243,7 @@ func (u *ui) closeStream() {
 	u.print(u.work.stream.Close()...)
 	u.items = append(u.items, item{kind: kindText, text: u.work.streamed.String()})
 	u.lastKind = kindText
-	u.work.stream = nil
+	u.work.stream, u.work.lines = nil, nil
 	u.work.streamed.Reset()
 }
 
@@ -252,6 +286,10 @@ func (u *ui) userMessage(m msg.Message) {
 		}
 	}
 	u.unqueue(m.ID, true)
+	if it, ok := shellItem(text.String()); ok {
+		u.add(it)
+		return
+	}
 	if text.Len() > 0 && !m.Meta && m.SourceAssistant == "" {
 		u.add(item{kind: kindUser, text: text.String()})
 	}

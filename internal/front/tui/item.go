@@ -33,5 +33,5 @@ type item struct {
 	isError           bool
 	dur               time.Duration
 	decision          perm.Decision
-	parent            string // of a sub-agent's item: the call that it works for
+	open              bool // shown whole on the full screen
 }

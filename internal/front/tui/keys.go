@@ -90,6 +90,10 @@ func (u *ui) again(name, hint string) bool {
 func (u *ui) ctrlC() {
 	switch {
 	case u.dialog() != nil && u.dialog().cancel(u):
+	case u.full != nil && u.full.transcript:
+		u.closeTranscript()
+	case u.shellID != "":
+		u.stopShell()
 	case u.work.running:
 		if u.again("ctrl+c", "stopping · ctrl+c again leaves Lathe") {
 			u.quit = true
@@ -179,6 +183,8 @@ ctrl+s: put the draft aside · ctrl+v: paste an image · ctrl+z: suspend · ctrl
 
 func (u *ui) esc(empty bool) {
 	switch {
+	case u.shellID != "":
+		u.stopShell()
 	case u.work.running:
 		u.interrupt()
 	case u.prompt.shell && empty:

@@ -24,7 +24,7 @@ func (u *ui) render(it *item, whole bool) []width.Line {
 		return u.renderUser(it)
 	case kindText:
 		s := u.newStream()
-		return append(s.Write(event.Inert(it.text)), s.Close()...)
+		return append(s.Write(it.text), s.Close()...)
 	case kindThinking:
 		return u.renderThinking(it, whole)
 	case kindTool:
@@ -152,6 +152,24 @@ func (u *ui) resultText(it *item, whole bool) []width.Line {
 	}
 	lines, more := head(event.Inert(it.text), n)
 	var out []width.Line
+	for _, l := range lines {
+		out = append(out, width.Line{Text: "  " + style.Paint(width.Tabs(l)), Hang: "  "})
+	}
+	return u.moreLines(out, more)
+}
+
+// renderShell shows a command of the person's own and its output.
+func (u *ui) renderShell(it *item, whole bool) []width.Line {
+	out := []width.Line{{Text: u.th.Shell.Paint("! ") + u.th.Strong.Paint(width.Inert(it.summary)), Hang: "  "}}
+	n := localLines
+	if whole {
+		n = 1 << 30
+	}
+	style := u.th.Text
+	if it.isError {
+		style = u.th.Error
+	}
+	lines, more := head(event.Inert(it.text), n)
 	for _, l := range lines {
 		out = append(out, width.Line{Text: "  " + style.Paint(width.Tabs(l)), Hang: "  "})
 	}

@@ -61,6 +61,7 @@ func (u *ui) started(s *Session, err error) {
 	u.prompt.load(u)
 	go u.pump(s)
 	u.refresh()
+	u.loadCommands()
 	if u.o.Prompt != "" || len(u.o.Images) > 0 {
 		u.send(event.Prompt{Text: u.o.Prompt, Images: u.o.Images})
 		u.o.Prompt, u.o.Images = "", nil

@@ -46,18 +46,25 @@ type ui struct {
 	replies  map[string]func(event.Reply)
 	nextID   int
 
-	items    []item
-	commit   []width.Line // to go into the scrollback with the next picture
-	lastKind kind
-	work     work
-	status   status
-	dialogs  []dialog
-	prompt   prompt
-	queue    []queued
-	menu     *menu
-	hint     string // one line below the input, until the next key
-	showTodo bool
-	todos    []todo
+	items     []item
+	commit    []width.Line // to go into the scrollback with the next picture
+	lastKind  kind
+	work      work
+	status    status
+	dialogs   []dialog
+	prompt    prompt
+	queue     []queued
+	menu      *menu
+	hint      string // one line below the input, until the next key
+	showTodo  bool
+	commands  []command
+	dismissed string   // what was typed when a menu was closed
+	asking    int      // number of the last question of a menu or a list
+	shellID   string   // of the person's command that runs
+	temps     []string // folders of pasted images
+	links     bool     // the terminal makes links
+	lent      bool     // the transcript stands before the inline screen
+	todos     []todo
 
 	lastDraw time.Time
 	frame    *time.Timer // for events
@@ -113,6 +120,7 @@ func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
 		frame: stopped(), tick: stopped(), resize: stopped(),
 	}
 	u.th = theme.Named("auto", u.depth, u.dark)
+	u.links = knowsLinks(o.Getenv)
 	u.prompt = newPrompt()
 	u.print(width.Line{Text: u.th.Strong.Paint("Lathe") + u.th.Muted.Paint(" "+o.Version+"  "+width.Inert(o.Cwd))})
 	u.print(width.Line{Text: u.th.Muted.Paint("? for keys · / for commands · @ for files · ! for a shell command")})
@@ -239,13 +247,19 @@ func (u *ui) resized() {
 
 // leave ends the session and takes the region away.
 func (u *ui) leave() {
-	if u.full != nil {
+	switch {
+	case u.lent:
+		u.closeTranscript()
+	case u.full != nil:
 		u.toInline()
 	}
 	u.prompt.saveDraft(u)
 	if u.session != nil {
 		_ = u.session.Conn.Send(u.ctx, event.Interrupt{DropQueued: true})
 		_ = u.session.Conn.Send(u.ctx, event.Close{})
+	}
+	for _, dir := range u.temps {
+		_ = os.RemoveAll(dir)
 	}
 	f := u.picture()
 	f.Open, f.Foot, f.Cursor = nil, nil, screen.Cursor{}

@@ -107,6 +107,9 @@ func (s *Inline) change(rows []row, foot []string) {
 	}
 	old := len(s.above)
 	switch delta := len(rows) - old; {
+	case s.marked(rows, d):
+		s.reprint(rows, foot, d)
+		return
 	case delta == 0 && len(foot) >= len(s.foot):
 		s.rewrite(rows, d)
 	case delta > 0 && len(s.foot) > 0 && len(rows)+len(s.foot)-d <= s.height && len(foot) == len(s.foot):
@@ -117,6 +120,17 @@ func (s *Inline) change(rows []row, foot []string) {
 		return
 	}
 	s.feet(len(rows), foot)
+}
+
+// marked reports whether the terminal holds a full row for one that goes on, which does so no more: only erasing takes
+// that mark away.
+func (s *Inline) marked(rows []row, d int) bool {
+	for i := d; i < len(rows) && i+1 < len(s.above); i++ {
+		if s.above[i+1].cont && rows[i].cont && rows[i].width >= s.width && (i+1 == len(rows) || !rows[i+1].cont) {
+			return true
+		}
+	}
+	return false
 }
 
 // insert makes room for n rows before the foot.
@@ -140,6 +154,9 @@ func (s *Inline) rewrite(rows []row, d int) {
 		if i < len(s.above) {
 			was = &s.above[i]
 		}
+		next := i+1 < len(rows) && rows[i+1].cont
+		wrapped := was != nil && i+1 < len(s.above) && s.above[i+1].cont // the terminal has a mark there that it goes on
+		stale := was != nil && (was.width > r.width || wrapped && !next)
 		switch {
 		case r.cont && i == d: // take up the wrap again: write the last character before it once more
 			p := rows[i-1]
@@ -147,20 +164,23 @@ func (s *Inline) rewrite(rows []row, d int) {
 			s.b.WriteString(p.lastState + p.last + r.carryAfter(p) + r.body)
 		case r.cont:
 			s.b.WriteString(r.body)
-		case was != nil && was.carry == r.carry && was.body != "" && strings.HasPrefix(r.body, was.body) && !r.fixed:
+		case was != nil && was.carry == r.carry && was.body != "" && was.width < s.width && strings.HasPrefix(r.body, was.body) && !r.fixed:
 			s.move(i, was.width)
 			s.b.WriteString(was.end + r.body[len(was.body):])
 		default:
 			s.move(i, 0)
+			if stale {
+				s.b.WriteString("\x1b[K")
+				stale = false
+			}
 			s.unwrapped(r, true)
 			s.b.WriteString(r.carry + r.body)
 		}
 		s.at, s.col = i, r.width
-		next := i+1 < len(rows) && rows[i+1].cont
-		if !next || was != nil && was.width > r.width {
+		if !next || stale {
 			s.b.WriteString(closing(r.end))
 		}
-		if was != nil && was.width > r.width {
+		if stale && r.width < s.width {
 			s.b.WriteString("\x1b[K")
 			if next {
 				s.b.WriteString(r.end)

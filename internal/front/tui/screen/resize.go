@@ -8,25 +8,30 @@ import "lathe/internal/front/tui/width"
 // painted again from where it begins. The next Draw shows the region.
 func (s *Inline) Resize(cols, rows int) error {
 	cols, rows = max(1, cols), max(2, rows)
-	covered := s.printed+len(s.above)+len(s.foot) >= max(s.height, rows)
-	oldWidth, oldHeight := s.width, s.height
-	s.width, s.height = cols, rows
-	if covered {
-		s.b.WriteString("\x1b[H\x1b[J")
-		s.repaint(oldWidth, oldHeight)
-		return s.flush()
-	}
-	at := oldWidth
+	at := s.width
 	if s.reflows {
 		at = cols
 	}
 	up := s.ours(at, s.reflows)
+	region := s.region(at, s.reflows)
+	covered := s.printed+len(s.above)+len(s.foot) >= max(s.height, rows) || up+region > rows
+	oldWidth, oldHeight := s.width, s.height
+	s.width, s.height = cols, rows
+	if covered {
+		s.b.WriteString("\x1b[H\x1b[J")
+		s.repaint(region, oldWidth, oldHeight)
+		return s.flush()
+	}
 	s.b.WriteByte('\r')
 	if up > 0 {
 		s.csi(up, 'A')
 	}
 	s.b.WriteString("\x1b[J")
 	s.lines(s.tail)
+	s.printed = 0
+	for _, l := range s.tail {
+		s.printed += Rows(l, cols)
+	}
 	s.forget()
 	return s.flush()
 }
@@ -37,42 +42,74 @@ func (s *Inline) ours(cols int, wrapped bool) int {
 	for _, l := range s.tail {
 		n += Rows(l, cols)
 	}
-	for i := 0; i < s.at; i++ {
-		w := 0
-		switch {
-		case i < len(s.above):
-			w = s.above[i].width
-		case i-len(s.above) < len(s.foot):
-			w = width.Of(s.foot[i-len(s.above)])
-		}
-		if wrapped {
-			n += max(1, (w+cols-1)/cols)
-		} else {
-			n++
-		}
-	}
+	n += s.heights(cols, wrapped, s.at)
 	if wrapped { // the row of the cursor itself may have been wrapped before it
 		n += s.col / cols
 	}
 	return n
 }
 
-// repaint writes the committed lines that fill the screen. Where the terminal does not wrap anew, all lines that could be
-// seen before are written, so that those which find no place go into the scrollback.
-func (s *Inline) repaint(oldWidth, oldHeight int) {
-	room := s.height - len(s.foot) - len(s.above)
-	cols := s.width
-	if !s.reflows {
-		room, cols = max(room, oldHeight-len(s.foot)-len(s.above)), oldWidth
+// region is how many rows the region takes when the terminal wraps it at a width.
+func (s *Inline) region(cols int, wrapped bool) int {
+	return s.heights(cols, wrapped, len(s.above)+len(s.foot))
+}
+
+// heights is the height of the first rows of the region at a width.
+func (s *Inline) heights(cols int, wrapped bool, rows int) int {
+	if !wrapped {
+		return rows
 	}
-	from := len(s.tail)
-	for n := 0; from > 0; from-- {
-		if n += Rows(s.tail[from-1], cols); n > room {
-			break
+	n, line := 0, 0
+	for i := range rows {
+		w, goesOn := 0, false
+		if i < len(s.above) {
+			w, goesOn = s.above[i].width, i+1 < len(s.above) && s.above[i+1].cont
+		} else {
+			w = width.Of(s.foot[i-len(s.above)])
 		}
+		line += w
+		if goesOn && i+1 < rows {
+			continue
+		}
+		n += max(1, (line+cols-1)/cols)
+		line = 0
 	}
-	s.lines(s.tail[from:])
+	return n
+}
+
+// repaint writes the committed rows that fill the screen, the first of them perhaps in the middle of a line. Where the
+// terminal does not wrap anew, all lines that could be seen before are written, so that those which find no place go
+// into the scrollback.
+func (s *Inline) repaint(region, oldWidth, oldHeight int) {
+	room := max(0, s.height-region)
+	if s.height < oldHeight { // some terminals cut the rows below the cursor instead of scrolling
+		room += len(s.above) + len(s.foot) - s.at - 1
+	}
+	if !s.reflows {
+		s.lines(s.tail[s.seen(oldHeight-len(s.foot)-len(s.above), oldWidth):])
+		s.forget()
+		return
+	}
+	var rows []row
+	for _, l := range s.tail[s.seen(room, s.width):] {
+		rows = split(rows, l, s.width)
+	}
+	rows = rows[max(0, len(rows)-room):]
+	if len(rows) > 0 && rows[0].cont {
+		rows[0].cont = false
+	}
+	s.print(rows)
 	s.forget()
+}
+
+// seen is the first of the lines that fill n rows.
+func (s *Inline) seen(n, cols int) int {
+	from := len(s.tail)
+	for n > 0 && from > 0 {
+		from--
+		n -= Rows(s.tail[from], cols)
+	}
+	return from
 }
 
 func (s *Inline) lines(list []string) {

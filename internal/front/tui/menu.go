@@ -1,0 +1,241 @@
+package tui
+
+import (
+	"encoding/json"
+	"sort"
+	"strings"
+
+	"lathe/internal/event"
+)
+
+// menuRows is the most that a menu of completions shows.
+const menuRows = 8
+
+// menu offers completions for what stands before the cursor.
+type menu struct {
+	token   string // what is completed: "/mod", "@src/ma"
+	entries []entry
+	sel     int
+	picked  bool // the person moved in it
+}
+
+func (m *menu) rows(u *ui) []string {
+	from := max(0, min(m.sel-menuRows/2, len(m.entries)-menuRows))
+	n := min(menuRows, max(3, u.rows/3))
+	var out []string
+	for i := from; i < min(len(m.entries), from+n); i++ {
+		out = append(out, listRow(u, m.entries[i], i == m.sel, u.cols))
+	}
+	return out
+}
+
+// key takes the keys that move in the menu and take from it.
+func (m *menu) key(u *ui, name string) bool {
+	switch name {
+	case "up", "ctrl+p":
+		m.sel, m.picked = (m.sel+len(m.entries)-1)%len(m.entries), true
+	case "down", "ctrl+n":
+		m.sel, m.picked = (m.sel+1)%len(m.entries), true
+	case "tab":
+		m.take(u, false)
+	case "enter":
+		return m.enter(u)
+	case "esc":
+		u.menu = nil
+		u.dismissed = m.token
+	default:
+		return false
+	}
+	return true
+}
+
+// enter runs a command that was completed; what is no prefix of a command is sent as it is, and told to be unknown.
+func (m *menu) enter(u *ui) bool {
+	e := m.entries[m.sel]
+	if strings.HasPrefix(m.token, "/") {
+		exact := strings.EqualFold(m.token, e.name)
+		if !exact && !m.picked && !strings.HasPrefix(e.name, m.token) {
+			return false
+		}
+		m.take(u, true)
+		u.submit()
+		return true
+	}
+	m.take(u, false)
+	return true
+}
+
+// take puts the chosen entry in the place of what was typed.
+func (m *menu) take(u *ui, whole bool) {
+	e := m.entries[m.sel]
+	text, _ := e.value.(string)
+	if !whole && !strings.HasSuffix(text, "/") {
+		text += " "
+	}
+	if strings.HasPrefix(m.token, "/") && !whole {
+		text = e.name + " "
+	}
+	u.prompt.ed.Replace(len(m.token), text)
+	u.menu = nil
+	u.prompt.changed(u)
+	if strings.HasSuffix(text, "/") {
+		u.suggest()
+	}
+}
+
+// suggest opens, changes or closes the menu after an edit.
+func (u *ui) suggest() {
+	if u.prompt.shell || u.dialog() != nil {
+		u.menu = nil
+		return
+	}
+	before := u.prompt.ed.Before()
+	switch {
+	case strings.HasPrefix(before, "/") && !strings.ContainsAny(before, " \t") && u.prompt.ed.FirstLine() && !strings.Contains(before[1:], "/"):
+		u.suggestCommands(before)
+	default:
+		i := strings.LastIndexAny(before, " \t") + 1
+		if token := before[i:]; strings.HasPrefix(token, "@") && token != u.dismissed {
+			u.suggestFiles(token)
+			return
+		}
+		u.menu = nil
+		u.dismissed = ""
+	}
+}
+
+// command is a slash command as the menu shows it.
+type command struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Hint        string   `json:"argumentHint"`
+	Aliases     []string `json:"aliases"`
+}
+
+// ownCommands are the commands of the screen itself.
+var ownCommands = []command{
+	{Name: "exit", Description: "leave Lathe", Aliases: []string{"quit"}},
+	{Name: "theme", Description: "choose the colours"},
+	{Name: "tui", Description: "whole screen, or inline with the terminal's own scrollback", Hint: "[fullscreen|inline]"},
+	{Name: "copy", Description: "copy an answer to the clipboard", Hint: "[N]"},
+	{Name: "mode", Description: "choose the permission mode", Hint: "[mode]"},
+	{Name: "keys", Description: "the keys", Aliases: []string{"keybindings"}},
+}
+
+// loadCommands asks for the commands of the session.
+func (u *ui) loadCommands() {
+	u.query("commands", map[string]any{}, func(r event.Reply) {
+		var v struct {
+			Commands []command `json:"commands"`
+		}
+		if r.Err == "" && json.Unmarshal(r.Value, &v) == nil {
+			u.takeCommands(v.Commands)
+		}
+	})
+}
+
+func (u *ui) takeCommands(list []command) {
+	u.commands = append([]command(nil), ownCommands...)
+	for _, c := range list {
+		if !known(u.commands, c.Name) {
+			u.commands = append(u.commands, c)
+		}
+	}
+	sort.Slice(u.commands, func(i, j int) bool { return u.commands[i].Name < u.commands[j].Name })
+}
+
+func known(list []command, name string) bool {
+	for _, c := range list {
+		if c.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// suggestCommands offers the commands whose name, or a word of it, begins with what is typed.
+func (u *ui) suggestCommands(token string) {
+	if token == u.dismissed {
+		return
+	}
+	want := plainName(token[1:])
+	var first, second []entry
+	for _, c := range u.commands {
+		e := entry{name: "/" + c.Name, note: c.Description, value: "/" + c.Name}
+		switch {
+		case strings.HasPrefix(plainName(c.Name), want), prefixOfAny(c.Aliases, want):
+			first = append(first, e)
+		case wordPrefix(c.Name, want):
+			second = append(second, e)
+		}
+	}
+	u.openMenu(token, append(first, second...))
+}
+
+func prefixOfAny(names []string, want string) bool {
+	for _, n := range names {
+		if want != "" && strings.HasPrefix(plainName(n), want) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainName leaves out what separates the words of a name.
+func plainName(s string) string {
+	return strings.ToLower(strings.NewReplacer(":", "", " ", "", "_", "", "-", "").Replace(s))
+}
+
+func wordPrefix(name, want string) bool {
+	for _, w := range strings.FieldsFunc(name, func(r rune) bool { return r == ':' || r == '-' || r == '_' }) {
+		if strings.HasPrefix(strings.ToLower(w), want) {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *ui) openMenu(token string, entries []entry) {
+	if len(entries) == 0 {
+		u.menu = nil
+		return
+	}
+	sel := 0
+	if u.menu != nil && u.menu.picked && u.menu.sel < len(entries) {
+		sel = u.menu.sel
+	}
+	u.menu = &menu{token: token, entries: entries, sel: sel, picked: u.menu != nil && u.menu.picked}
+}
+
+// suggestFiles asks for files whose path fits what is typed behind "@". Only the newest answer counts.
+func (u *ui) suggestFiles(token string) {
+	u.asking++
+	mine := u.asking
+	u.query("file_suggestions", map[string]any{"query": token[1:], "limit": 20}, func(r event.Reply) {
+		if mine != u.asking || r.Err != "" {
+			return
+		}
+		var v struct {
+			Files []struct {
+				Path string `json:"path"`
+				Dir  bool   `json:"isDirectory"`
+			} `json:"suggestions"`
+		}
+		if json.Unmarshal(r.Value, &v) != nil {
+			return
+		}
+		var list []entry
+		for _, f := range v.Files {
+			path := f.Path
+			if f.Dir && !strings.HasSuffix(path, "/") {
+				path += "/"
+			}
+			text := "@" + path
+			if strings.ContainsAny(path, " \t") {
+				text = `@"` + path + `"`
+			}
+			list = append(list, entry{name: path, value: text})
+		}
+		u.openMenu(token, list)
+	})
+}

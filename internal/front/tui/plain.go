@@ -1,0 +1,256 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"lathe/internal/event"
+	"lathe/internal/front/tui/width"
+	"lathe/internal/msg"
+)
+
+// plain is the interface for screen readers and for terminals that know no escape sequences: lines in, lines out,
+// nothing is ever redrawn, and every state is told in words.
+type plain struct {
+	o       Options
+	ctx     context.Context
+	session *Session
+	lines   chan string // what is typed; closed at its end
+	mu      sync.Mutex
+	ask     *event.Ask
+	trust   chan TrustAnswer
+	running bool
+	told    bool // that it works
+}
+
+func runPlain(ctx context.Context, o Options) (Outcome, error) {
+	p := &plain{o: o, ctx: ctx, lines: make(chan string)}
+	p.say("Lathe %s. Type a prompt and press enter. /help tells the commands, /exit leaves, an empty line while it works stops it.", o.Version)
+	go p.read()
+	type started struct {
+		s   *Session
+		err error
+	}
+	ready := make(chan started, 1)
+	go func() {
+		s, err := o.Start(ctx, Start{Trust: p.askTrust, Notice: func(level, text string) { p.say("%s: %s", level, text) }})
+		ready <- started{s, err}
+	}()
+	var got started
+	for got == (started{}) {
+		select {
+		case got = <-ready:
+		case l, ok := <-p.lines:
+			if !ok {
+				return Outcome{}, nil
+			}
+			p.typed(l)
+		}
+	}
+	if got.err != nil {
+		p.say("%s", got.err)
+		return Outcome{Code: 1}, nil
+	}
+	p.session = got.s
+	defer got.s.Close()
+	go p.events()
+	if o.Prompt != "" || len(o.Images) > 0 {
+		p.send(event.Prompt{Text: o.Prompt, Images: o.Images})
+	}
+	p.say("Ready. Model %s, permission mode %s.", got.s.Model, got.s.Mode)
+	for {
+		select {
+		case l, ok := <-p.lines:
+			if !ok || l == "/exit" || l == "/quit" {
+				_ = p.session.Conn.Send(ctx, event.Interrupt{DropQueued: true})
+				_ = p.session.Conn.Send(ctx, event.Close{})
+				return Outcome{}, nil
+			}
+			p.typed(l)
+		case <-ctx.Done():
+			return Outcome{}, nil
+		}
+	}
+}
+
+func (p *plain) say(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = io.WriteString(p.o.Out, event.Inert(fmt.Sprintf(format, args...))+"\n")
+}
+
+func (p *plain) read() {
+	defer close(p.lines)
+	in := bufio.NewScanner(p.o.In)
+	in.Buffer(nil, 16<<20)
+	for in.Scan() {
+		select {
+		case p.lines <- in.Text():
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *plain) send(op event.Op) {
+	if err := p.session.Conn.Send(p.ctx, op); err != nil {
+		p.say("%s", err)
+	}
+}
+
+// askTrust asks about the folder.
+func (p *plain) askTrust(t Trust) TrustAnswer {
+	p.say("Do you trust the folder %s? Its files want to grant or run the following:", t.Dir)
+	for _, g := range t.Grants {
+		p.say("  %s = %s (%s line %d)", g.Key, g.Text, g.File, g.Line)
+	}
+	p.say("Type yes, no (go on without any of it), or quit.")
+	answer := make(chan TrustAnswer, 1)
+	p.mu.Lock()
+	p.trust = answer
+	p.mu.Unlock()
+	select {
+	case a := <-answer:
+		return a
+	case <-p.ctx.Done():
+		return TrustQuit
+	}
+}
+
+// typed takes a line: an answer where something is asked, else a prompt.
+func (p *plain) typed(l string) {
+	p.mu.Lock()
+	ask, trust, running := p.ask, p.trust, p.running
+	p.mu.Unlock()
+	switch {
+	case trust != nil:
+		a, ok := map[string]TrustAnswer{"yes": TrustYes, "no": TrustNo, "quit": TrustQuit}[strings.ToLower(strings.TrimSpace(l))]
+		if !ok {
+			p.say("Type yes, no or quit.")
+			return
+		}
+		p.mu.Lock()
+		p.trust = nil
+		p.mu.Unlock()
+		trust <- a
+	case ask != nil:
+		p.answer(ask, strings.TrimSpace(l))
+	case strings.TrimSpace(l) == "":
+		if running {
+			p.say("Stopping.")
+			p.send(event.Interrupt{})
+		}
+	case p.session == nil:
+		p.say("Not ready yet.")
+	default:
+		p.send(event.Prompt{Text: l})
+	}
+}
+
+func (p *plain) answer(a *event.Ask, l string) {
+	out := event.Answer{ID: a.ID}
+	word, rest, _ := strings.Cut(l, " ")
+	switch strings.ToLower(word) {
+	case "yes", "y":
+		out.Allow = true
+	case "session":
+		out.Allow, out.Save = true, event.SaveSession
+	case "always":
+		out.Allow, out.Save = true, event.SaveLocal
+	case "no", "n":
+		out.Message, out.Stop = rest, rest == ""
+	default:
+		p.say("Type yes, no, or no and what to do instead.")
+		return
+	}
+	p.mu.Lock()
+	p.ask = nil
+	p.mu.Unlock()
+	p.send(out)
+}
+
+func (p *plain) events() {
+	for env, err := range p.session.Conn.Events(p.ctx) {
+		if err != nil {
+			return
+		}
+		if env.Parent == "" {
+			p.event(env.Event)
+		}
+	}
+}
+
+func (p *plain) event(e event.Event) {
+	switch e := e.(type) {
+	case event.State:
+		p.mu.Lock()
+		p.running = e.State == "running"
+		p.mu.Unlock()
+		if e.State == "idle" {
+			p.say("Waiting for you.")
+		}
+	case event.TurnStarted:
+		p.say("Working.")
+	case event.Notice:
+		p.say("%s: %s", e.Level, e.Text)
+	case event.Retry:
+		p.say("%s Try %d of %d in %s.", e.Text, e.Attempt, e.Max, e.Delay)
+	case event.ToolStarted:
+		p.say("Running %s %s.", e.Name, width.Inert(callText(e.Name, e.Summary, e.Input)))
+	case event.ToolDone:
+		state := "Done"
+		if e.IsError {
+			state = "Failed"
+		}
+		p.say("%s: %s, %s.", state, e.Name, span(e.Dur))
+	case event.Denied:
+		p.say("Denied: %s. %s", e.Name, e.Decision.Reason)
+	case event.Ask:
+		p.asked(e)
+	case event.AskWithdrawn:
+		p.mu.Lock()
+		p.ask = nil
+		p.mu.Unlock()
+	case event.ModelChanged:
+		p.say("%s", e.Reason)
+	case event.Discarded:
+		p.say("The answer was cut off: %s", e.Reason)
+	case event.Message:
+		p.message(e.Msg)
+	case event.TurnDone:
+		for _, t := range e.Result.Errors {
+			p.say("Error: %s", t)
+		}
+	}
+}
+
+func (p *plain) message(m msg.Message) {
+	switch {
+	case m.Kind == msg.KindAssistant && m.Text() != "":
+		p.say("%s", m.Text())
+	case m.Kind == msg.KindSystem && m.Subtype == msg.SubLocalCommand:
+		p.say("%s", m.Text())
+	}
+}
+
+func (p *plain) asked(e event.Ask) {
+	p.say("%s", askTitle(e))
+	for _, f := range fields(e.Input) {
+		p.say("  %s: %s", f.name, exact(f.value))
+	}
+	if e.Decision.Reason != "" {
+		p.say("Why: %s", e.Decision.Reason)
+	}
+	more := ""
+	if rules := ruleTexts(e.Decision.Suggest); rules != "" {
+		more = ", session or always (these save " + rules + ")"
+	}
+	p.say("Type yes%s, no, or no and what to do instead.", more)
+	p.mu.Lock()
+	p.ask = &e
+	p.mu.Unlock()
+}
