@@ -2,9 +2,9 @@ package app
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
@@ -48,7 +48,22 @@ func (r *run) commands() []input.Command {
 
 // builtins are our own commands.
 func (r *run) builtins() []input.Command {
-	out := slices.Concat(r.sessionCommands(), r.contextCommands(), r.modelCommands(), r.workCommands(), r.programCommands())
+	var out []input.Command
+	for _, g := range []struct {
+		heading string
+		list    []input.Command
+	}{
+		{groupSession, r.sessionCommands()},
+		{groupContext, r.contextCommands()},
+		{groupModel, r.modelCommands()},
+		{groupWork, r.workCommands()},
+		{groupProgram, r.programCommands()},
+	} {
+		for _, c := range g.list {
+			c.Group = g.heading
+			out = append(out, c)
+		}
+	}
 	for i := range out {
 		out[i].Source = "builtin"
 		if out[i].Screen && out[i].Run == nil {
@@ -62,43 +77,70 @@ func (r *run) builtins() []input.Command {
 
 func (r *run) sessionCommands() []input.Command {
 	return []input.Command{
-		{Name: "clear", Group: groupSession, Aliases: []string{"new", "reset"}, Args: "[name]", Help: "begin a new session; the old one, called name, can be resumed", Silent: true, Run: r.cmdClear},
-		{Name: "resume", Group: groupSession, Aliases: []string{"continue"}, Args: "[session]", Help: "list the sessions of this directory, or go on with one", Silent: true, Run: r.cmdResume},
-		{Name: "fork", Group: groupSession, Aliases: []string{"branch"}, Args: "[name]", Help: "copy this session and go on with the copy", Silent: true, Run: r.cmdFork},
-		{Name: "rename", Group: groupSession, Args: "name", Help: "give this session a title", Run: r.cmdRename},
-		{Name: "status", Group: groupSession, Help: "session, model, mode, directories", Run: r.cmdStatus},
+		{Name: "clear", Aliases: []string{"new", "reset"}, Args: "[name]", Help: "begin a new session; the old one, called name, can be resumed", Silent: true, Run: r.cmdClear},
+		{Name: "resume", Aliases: []string{"continue"}, Args: "[session]", Help: "list the sessions of this directory, or go on with one", Silent: true, Run: r.cmdResume},
+		{Name: "fork", Aliases: []string{"branch"}, Args: "[name]", Help: "copy this session and go on with the copy", Silent: true, Run: r.cmdFork},
+		r.rewindCommand(),
+		{Name: "rename", Args: "name", Help: "give this session a title", Run: r.cmdRename},
+		{Name: "export", Args: "[file]", Help: "the conversation as Markdown, in a new file or as the answer", Silent: true, Run: r.cmdExport},
+		{Name: "copy", Args: "[N]", Help: "the text of the last answer, or of the Nth last", Silent: true, Run: r.cmdCopy},
+		{Name: "status", Help: "session, model, mode, directories", Run: r.cmdStatus},
+		{Name: "inspect", Help: "serve a page that shows this session request by request", Silent: true, Run: r.cmdInspect},
 	}
 }
 
 func (r *run) contextCommands() []input.Command {
-	compact := r.compactCommand()
-	rewind := r.rewindCommand()
-	compact.Group, rewind.Group = groupContext, groupContext
 	return []input.Command{
-		compact, rewind,
-		{Name: "context", Group: groupContext, Args: "[all]", Help: "what fills the context window", Run: r.cmdContext},
-		{Name: "cost", Group: groupContext, Aliases: []string{"usage", "stats"}, Help: "cost and tokens of this session", Run: r.cmdCost},
+		r.compactCommand(),
+		{Name: "context", Args: "[all]", Help: "what fills the context window", Run: r.cmdContext},
+		{Name: "cost", Aliases: []string{"usage", "stats"}, Help: "cost and tokens of this session, by model", Run: r.cmdCost},
+		{Name: "memory", Help: "the instruction files in force", Run: r.cmdMemory},
+		{Name: "init", Args: "[wishes]", Help: "have the model write the project's instruction file", Expand: expandInit},
+		{Name: "add-dir", Args: "path", Help: "make a directory a working directory of this session", Run: r.cmdAddDir},
 	}
 }
 
 func (r *run) modelCommands() []input.Command {
 	return []input.Command{
-		{Name: "model", Group: groupModel, Args: "[model]", Help: "show or change the model for this session", Run: r.cmdModel},
-		{Name: "permissions", Group: groupModel, Aliases: []string{"allowed-tools"}, Help: "the rules in force and where they come from", Run: r.cmdPermissions},
+		{Name: "model", Args: "[model]", Help: "list the models, or change to one for this session", Run: r.cmdModel},
+		{Name: "effort", Args: "[level|auto]", Help: "show or change how hard the model works", Run: r.cmdEffort},
+		{Name: "config", Aliases: []string{"settings"}, Args: "[key[=value]]", Help: "show the settings that count, or change the user's", Run: r.cmdConfig},
+		{Name: "permissions", Aliases: []string{"allowed-tools"}, Help: "the rules in force and where they come from", Run: r.cmdPermissions},
+		{Name: "hooks", Help: "the hooks in force and where they come from", Run: r.cmdHooks},
+		{Name: "skills", Help: "the skills and commands of files", Run: r.cmdSkills},
 	}
 }
 
 func (r *run) workCommands() []input.Command {
 	return []input.Command{
-		{Name: "todos", Group: groupWork, Help: "the to-do list", Run: r.cmdTodos},
-		{Name: "bashes", Group: groupWork, Aliases: []string{"tasks"}, Help: "background commands", Run: r.cmdTasks},
+		{Name: "diff", Help: "what is not committed, and what this session changed", Silent: true, Run: r.cmdDiff},
+		{Name: "todos", Help: "the to-do list", Run: r.cmdTodos},
+		{Name: "tasks", Aliases: []string{"bashes"}, Args: "[id]", Help: "what runs in the background, or the output of one", Silent: true, Run: r.cmdTasks},
 	}
 }
 
+// programCommands are about the program itself. What only a screen can do is known here by name, so that it is listed.
 func (r *run) programCommands() []input.Command {
 	return []input.Command{
-		{Name: "help", Group: groupProgram, Help: "this list", Run: r.cmdHelp},
+		{Name: "help", Help: "this list", Run: r.cmdHelp},
+		{Name: "doctor", Aliases: []string{"checkup"}, Args: "[model]", Help: "check what a session rests on", Run: r.cmdDoctor},
+		{Name: "theme", Args: "[name]", Help: "the colours of the screen", Screen: true},
+		{Name: "tui", Args: "[inline|fullscreen]", Help: "how the screen is drawn", Screen: true},
+		{Name: "vim", Help: "the keys of vi in the input box, on or off", Screen: true},
+		{Name: "exit", Aliases: []string{"quit"}, Help: "leave", Screen: true},
 	}
+}
+
+//go:embed init.md
+var initText string
+
+// expandInit is the prompt of /init.
+func expandInit(_ context.Context, _ *turn.Turn, args string) (input.Expanded, error) {
+	text := strings.TrimSpace(initText)
+	if args != "" {
+		text += "\n\nThe user adds: " + args
+	}
+	return input.Expanded{Text: text}, nil
 }
 
 // cmdHelp lists the commands by what they are about.
@@ -144,9 +186,11 @@ func (r *run) skillNames() []string {
 }
 
 // commandList is what front ends are told of the commands.
-func (r *run) commandList() []map[string]any {
+func (r *run) commandList() []map[string]any { return listed(r.commands()) }
+
+func listed(commands []input.Command) []map[string]any {
 	out := []map[string]any{}
-	for _, c := range r.commands() {
+	for _, c := range commands {
 		one := map[string]any{"name": c.Name, "description": c.Help, "argumentHint": c.Args}
 		if len(c.Aliases) > 0 {
 			one["aliases"] = c.Aliases
@@ -159,11 +203,12 @@ func (r *run) commandList() []map[string]any {
 	return out
 }
 
-// commandMenu is what a terminal's menu shows: as commandList, with the heading, where a command comes from, and whether
-// the screen does it.
+// commandMenu is what a terminal's menu shows: the list with headings, where a command comes from, and whether the
+// screen does it.
 func (r *run) commandMenu() []map[string]any {
-	out := r.commandList()
-	for i, c := range r.commands() {
+	commands := r.commands()
+	out := listed(commands)
+	for i, c := range commands {
 		out[i]["group"], out[i]["source"] = c.Group, c.Source
 		if c.Screen {
 			out[i]["screen"] = true

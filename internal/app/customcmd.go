@@ -32,12 +32,19 @@ type customState struct {
 
 	mu    sync.Mutex
 	rules []perm.Rule // that skills brought for this turn
+	dirs  []string    // added to the session, whose skills count too
 	told  string      // the list of commands, as front ends were told of it last
 }
 
 func (c *customState) add(rules []perm.Rule) {
 	c.mu.Lock()
 	c.rules = append(c.rules, rules...)
+	c.mu.Unlock()
+}
+
+func (c *customState) addDir(dir string) {
+	c.mu.Lock()
+	c.dirs = append(c.dirs, dir)
 	c.mu.Unlock()
 }
 

@@ -2,10 +2,17 @@ package app
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"lathe/internal/config"
 	"lathe/internal/event"
+	"lathe/internal/hook"
+	"lathe/internal/token"
 	"lathe/internal/turn"
 )
 
@@ -13,18 +20,65 @@ func (r *run) cmdCost(_ context.Context, _ *turn.Turn, _ string) (string, error)
 	return or(strings.Join(r.summary(), "\n"), "Nothing was sent to a model yet."), nil
 }
 
+// cmdModel lists the models, or changes to one.
 func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, error) {
-	if args == "" {
-		info := r.prices.Info(r.session.Model())
-		return fmt.Sprintf("%s (window %d tokens, answers up to %d)", r.session.Model(), info.Window, info.MaxOutput), nil
+	if args == "" || args == "list" {
+		return r.modelsText(), nil
 	}
 	id := r.resolve1m(args)
+	if args == "default" {
+		id = r.defaultModel()
+	}
 	r.session.SetModel(id)
 	r.keepModel(id)
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}
 	return "Model set to " + id + " for this session.", nil
+}
+
+func (r *run) modelsText() string {
+	now := r.session.Model()
+	info := r.prices.Info(now)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (window %d tokens, answers up to %d", now, info.Window, info.MaxOutput)
+	if e := info.Clamp(r.session.Effort()); e != "" {
+		fmt.Fprintf(&b, ", effort %s", e)
+	}
+	b.WriteString(")\n\n")
+	for _, alias := range r.prices.Aliases() {
+		i := r.prices.Info(alias)
+		price := "price unknown"
+		if i.Priced {
+			price = fmt.Sprintf("$%g in, $%g out per million tokens", i.Price.Input, i.Price.Output)
+		}
+		mark := " "
+		if i.ID == info.ID {
+			mark = "*"
+		}
+		fmt.Fprintf(&b, "%s %-10s %-24s %6s  %s\n", mark, alias, i.ID, thousands(i.Window), price)
+	}
+	b.WriteString("\n/model NAME changes it; /model default goes back. Any other id of the API may be named too.")
+	return b.String()
+}
+
+// cmdEffort shows or changes how hard the model is asked to work.
+func (r *run) cmdEffort(_ context.Context, _ *turn.Turn, args string) (string, error) {
+	info := r.prices.Info(r.session.Model())
+	if len(info.Efforts) == 0 {
+		return info.ID + " takes no effort.", nil
+	}
+	switch args {
+	case "", "status":
+		return fmt.Sprintf("Effort: %s (%s takes %s)", info.Clamp(r.session.Effort()), info.ID, strings.Join(info.Efforts, ", ")), nil
+	case "auto", "default":
+		r.session.SetEffort(r.effort())
+		return "Effort: " + info.Clamp(r.session.Effort()) + ".", nil
+	}
+	if _, err := r.setEffort(event.Encode(map[string]string{"effort": args})); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Effort: %s for this session (/config effortLevel=%s keeps it).", args, args), nil
 }
 
 func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
@@ -37,18 +91,6 @@ func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
 }
 
-func (r *run) cmdTodos(context.Context, *turn.Turn, string) (string, error) {
-	return or(todoText(r.tools.todos), "The to-do list is empty."), nil
-}
-
-func (r *run) cmdTasks(context.Context, *turn.Turn, string) (string, error) {
-	var b strings.Builder
-	for _, t := range r.tools.tasks.Snapshot() {
-		fmt.Fprintf(&b, "%s  %-9s %s\n", t.ID, t.State, oneLine(t.Command, 80))
-	}
-	return or(b.String(), "No background commands."), nil
-}
-
 func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Mode: %s\n", r.session.Mode())
@@ -59,4 +101,172 @@ func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error
 		b.WriteString("No rules.\n")
 	}
 	return b.String(), nil
+}
+
+// cmdConfig shows the settings that count, or changes settings of the user's: key=value, or key= to remove one.
+func (r *run) cmdConfig(_ context.Context, _ *turn.Turn, args string) (string, error) {
+	if !strings.Contains(args, "=") {
+		return r.configText(strings.TrimSpace(args))
+	}
+	file := filepath.Join(r.place.sys.Dirs.State, "settings.json")
+	var told []string
+	for _, pair := range assignments(args) {
+		key, text, _ := strings.Cut(pair, "=")
+		key = strings.TrimSpace(key)
+		if err := config.Set(file, key, settingValue(text)); err != nil {
+			return "", err
+		}
+		told = append(told, key)
+	}
+	r.refresh()
+	return fmt.Sprintf("Saved in %s: %s. What a session begins with counts for the next one.", file, strings.Join(told, ", ")), nil
+}
+
+// assignments splits key=value pairs at blanks; what has no sign of its own belongs to the value before it.
+func assignments(args string) []string {
+	var out []string
+	for _, word := range strings.Fields(args) {
+		key, _, ok := strings.Cut(word, "=")
+		if ok && key != "" && !strings.ContainsAny(key, `{["`) || len(out) == 0 {
+			out = append(out, word)
+		} else {
+			out[len(out)-1] += " " + word
+		}
+	}
+	return out
+}
+
+// settingValue is JSON where the text is that, else a text. Nothing removes the setting.
+func settingValue(text string) json.RawMessage {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "":
+		return nil
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return event.Encode(text)
+}
+
+func (r *run) configText(key string) (string, error) {
+	var b strings.Builder
+	for _, v := range r.place.settings.Effective() {
+		if !v.Used || key != "" && v.Key != key && !strings.HasPrefix(v.Key, key+".") {
+			continue
+		}
+		where := string(v.Scope)
+		if v.File != "" {
+			where = fmt.Sprintf("%s %s:%d", v.Scope, v.File, v.Line)
+		}
+		fmt.Fprintf(&b, "%s = %s\n    %s\n", v.Key, oneLine(r.place.redact.String(string(v.Value)), 120), where)
+	}
+	if b.Len() > 0 {
+		return b.String(), nil
+	}
+	if key == "" {
+		return "No settings: everything is as it is by default. /config KEY=VALUE sets one.", nil
+	}
+	if !config.Known(key) {
+		return "", fmt.Errorf("there is no setting %q (lathe config schema lists them)", key)
+	}
+	return key + " is set nowhere.", nil
+}
+
+// cmdMemory shows the instruction files in force.
+func (r *run) cmdMemory(context.Context, *turn.Turn, string) (string, error) {
+	var b strings.Builder
+	for _, f := range r.memoryFiles() {
+		state := fmt.Sprintf("%s, about %s tokens", bytesText(int64(f.Size)), thousands(f.Tokens))
+		if !f.There {
+			state = "not there"
+		}
+		fmt.Fprintf(&b, "%-8s %s\n         %s\n", f.Scope, f.Path, state)
+	}
+	if r.memory.Dir != "" {
+		fmt.Fprintf(&b, "%-8s %s\n         the project's memory, kept by the model\n", "auto", r.memory.Path())
+	}
+	return or(b.String(), "No instruction files are looked for (--bare)."), nil
+}
+
+// memoryFile is one instruction file, for the query "memory_files".
+type memoryFile struct {
+	Path   string `json:"path"`
+	Scope  string `json:"scope"`
+	Size   int    `json:"size"` // bytes, imports in place
+	Tokens int    `json:"tokens"`
+	There  bool   `json:"exists"` // else it is where one may be written
+}
+
+// memoryFiles lists the files in force, and the usual ones that could be made.
+func (r *run) memoryFiles() []memoryFile {
+	if !r.instructions() {
+		return nil
+	}
+	c := token.Counter{New: r.prices.Info(r.session.Model()).NewTokenizer}
+	out := []memoryFile{}
+	for _, f := range r.instructionFiles() {
+		out = append(out, memoryFile{f.Path, f.Scope, len(f.Text), c.Text(f.Text), true})
+	}
+	root := first(r.place.root, r.place.sys.Dirs.Work)
+	for _, f := range []memoryFile{
+		{Path: filepath.Join(r.place.sys.Dirs.Config, "CLAUDE.md"), Scope: "user"},
+		{Path: filepath.Join(root, "CLAUDE.md"), Scope: "project"},
+	} {
+		if !slices.ContainsFunc(out, func(o memoryFile) bool { return o.Scope == f.Scope }) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// cmdHooks lists the hooks in force.
+func (r *run) cmdHooks(context.Context, *turn.Turn, string) (string, error) {
+	var b strings.Builder
+	if r.hooks != nil {
+		for _, h := range r.hooks.set.List() {
+			fmt.Fprintf(&b, "%s %s\n    %s\n    %s\n", h.Event, h.Matcher, oneLine(r.place.redact.String(h.Title), 120), h.Where)
+		}
+	}
+	return or(b.String(), "No hooks."), nil
+}
+
+// cmdSkills lists the skills and commands of files.
+func (r *run) cmdSkills(context.Context, *turn.Turn, string) (string, error) {
+	var b strings.Builder
+	for _, s := range r.skills() {
+		var notes []string
+		if s.UserOnly {
+			notes = append(notes, "not for the model")
+		}
+		if s.Hidden {
+			notes = append(notes, "only for the model")
+		}
+		if !r.mayGrant(s) && (s.HasShell() || len(s.Allow) > 0) {
+			notes = append(notes, "its shell lines and allowed-tools do not count: the project is not trusted")
+		}
+		fmt.Fprintf(&b, "/%s  (%s)%s\n    %s\n    %s\n", s.Name, s.Scope, strings.TrimSuffix(" "+strings.Join(notes, "; "), " "), oneLine(s.Description, 120), s.Path)
+	}
+	return or(b.String(), "No skills and no commands of files."), nil
+}
+
+// directoryAdded is what hooks are told of a new working directory.
+func directoryAdded(dir string) hook.Payload {
+	return hook.Payload{Event: hook.DirectoryAdded, Match: "slash_command", Fields: map[string]any{"directory": dir, "source": "slash_command"}}
+}
+
+// cmdInspect serves the page of this session while the run lasts, and says where.
+func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
+	path := r.conv.log.Path()
+	if path == "" {
+		return "", errors.New("this session is not kept, so there is nothing to look at (--no-session-persistence)")
+	}
+	address, err := r.page.open(path)
+	if err != nil {
+		return "", err
+	}
+	text := address + "\nWhoever has this address and is on this machine can read the session. The page ends with this program."
+	if r.trace == nil {
+		text += "\nThis session is recorded without a trace: begin one with --trace to see what each stage did."
+	}
+	return text, nil
 }

@@ -55,6 +55,7 @@ type run struct {
 	left   leftSessions
 
 	suggest suggester // of files
+	page    page      // of the inspector
 
 	queryOnce  sync.Once
 	queryTable map[string]answer
@@ -305,6 +306,7 @@ func (r *run) die(code int) {
 func (r *run) close() {
 	r.hooks.close()
 	r.suggest.close()
+	r.page.close()
 	r.relevant.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()

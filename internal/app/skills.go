@@ -22,13 +22,15 @@ func (r *run) skills() []skill.Skill {
 	return r.custom.finder.Find(p)
 }
 
-// skillDirs are the directories of --add-dir; those that only the settings name give no skills.
+// skillDirs are the directories of --add-dir and /add-dir; those that only the settings name give no skills.
 func (r *run) skillDirs() []string {
 	dirs, err := r.place.extraDirs(r.o.addDirs, nil)
 	if err != nil {
 		return nil
 	}
-	return dirs
+	r.custom.mu.Lock()
+	defer r.custom.mu.Unlock()
+	return append(dirs, r.custom.dirs...)
 }
 
 // skillTool is the tool that loads skills. It is offered when there are any at the start of the session.

@@ -27,6 +27,7 @@ func subcommands() map[string]subcommand {
 		"config":      {configCommand, configUsage},
 		"demo":        {demoCommand, demoUsage},
 		"dev":         {devCommand, devUsage},
+		"doctor":      {doctorCommand, doctorUsage},
 		"help":        {helpCommand, "usage: lathe help"},
 		"inspect":     {inspectCommand, inspectUsage},
 		"permissions": {permissionsCommand, permissionsUsage},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -37,6 +38,72 @@ func AddRules(file string, effect perm.Verdict, rules []string) error {
 	}
 	tree.Format()
 	return writeSettings(file, tree.Pack())
+}
+
+// Set sets one key of a settings file, dotted where it is inside an object, and keeps everything else in it; a nil value
+// removes it. What no settings file may say is refused, as is a file with wrong JSON.
+func Set(file, key string, value json.RawMessage) error {
+	if !Known(key) {
+		return fmt.Errorf("there is no setting %q (lathe config schema lists them)", key)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("save the setting: %w", err)
+	}
+	if len(text) == 0 {
+		text = []byte("{}\n")
+	}
+	if _, err := ParseLayer(User, file, "", text); err != nil {
+		return fmt.Errorf("save the setting: %w", err)
+	}
+	tree, err := hujson.Parse(text)
+	if err != nil {
+		return fmt.Errorf("save the setting: %w", err)
+	}
+	if err := setIn(&tree, strings.Split(key, "."), value); err != nil {
+		return fmt.Errorf("save %s in %s: %w", key, file, err)
+	}
+	tree.Format()
+	out := tree.Pack()
+	l, err := ParseLayer(User, file, "", out)
+	if err != nil {
+		return fmt.Errorf("save %s: %w", key, err)
+	}
+	if err := l.guards(); err != nil {
+		return fmt.Errorf("save %s: %w", key, err)
+	}
+	return writeSettings(file, out)
+}
+
+// Known reports whether there is such a setting. Only its first part is looked at where it is inside an object.
+func Known(key string) bool { return key != "" && (known()[key] || known()[topOf(key)]) }
+
+func setIn(tree *hujson.Value, parts []string, value json.RawMessage) error {
+	at := ""
+	for i, part := range parts {
+		at += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(part)
+		there := tree.Find(at) != nil
+		switch {
+		case i == len(parts)-1 && value == nil:
+			if !there {
+				return nil
+			}
+			op, err := json.Marshal([]map[string]any{{"op": "remove", "path": at}})
+			if err != nil {
+				return err
+			}
+			return tree.Patch(op)
+		case i == len(parts)-1:
+			return patch(tree, at, value)
+		case !there && value == nil:
+			return nil
+		case !there:
+			if err := patch(tree, at, json.RawMessage("{}")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // addTo appends to permissions.<list>, making what is not there.

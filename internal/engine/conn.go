@@ -184,6 +184,9 @@ func (c *Conn) pause(closed *time.Time) bool {
 	c.mu.Unlock()
 	var limit <-chan time.Time
 	if over {
+		if c.s.Waiting() {
+			return true // it came between the last look and the end
+		}
 		if closed.IsZero() {
 			*closed = time.Now()
 		}

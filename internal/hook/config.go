@@ -96,6 +96,22 @@ func (s *Set) Count() map[Event]int {
 	return out
 }
 
+// Info is one handler, for people.
+type Info struct{ Event, Matcher, Title, Where string }
+
+// List returns the handlers, sorted by event, in the order in which they stand.
+func (s *Set) List() []Info {
+	var out []Info
+	for _, e := range slices.Sorted(maps.Keys(s.groups)) {
+		for _, g := range s.groups[e] {
+			for _, h := range g.handlers {
+				out = append(out, Info{string(e), g.text, h.title(), h.where})
+			}
+		}
+	}
+	return out
+}
+
 // Longest returns the largest timeout that handlers of an event ask for; 0 when none does.
 func (s *Set) Longest(e Event) time.Duration {
 	var most time.Duration
