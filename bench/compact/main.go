@@ -48,10 +48,12 @@ func run(only string, seeds int) error {
 	steps := []string{"snip", "microcompact", "collapse"}
 	policies := []policy{
 		{"planned", compact.Config{Auto: true}},
-		{"none but a summary when the window forces it", compact.Config{Auto: true, Off: steps}},
+		{"planned, cache of 5 minutes always", compact.Config{Auto: true, Lifetime: 5 * time.Minute}},
+		{"planned, cache of an hour always", compact.Config{Auto: true, Lifetime: time.Hour}},
+		{"none but a summary when the window forces it", compact.Config{Auto: true, Off: steps, Lifetime: 5 * time.Minute}},
 	}
 	for _, s := range steps {
-		policies = append(policies, policy{s + " always", compact.Config{Auto: true, Always: []string{s}}})
+		policies = append(policies, policy{s + " always", compact.Config{Auto: true, Always: []string{s}, Lifetime: 5 * time.Minute}})
 	}
 	scenarios := []scenario{
 		{"60 passes, 200k window, pauses", "claude-opus-5-5", 60, 10, 200_000, 12 * time.Minute, 0.3},

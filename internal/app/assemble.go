@@ -76,7 +76,7 @@ func (r *run) engine() error {
 	}
 	ledger := account.Deps{Price: r.prices, Keep: r.keep}
 	limits := account.Config{
-		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, TaskBudget: r.o.taskBudget, NoCache: r.noCache(), OneHour: r.oneHour(), StopCap: r.stopCap(),
+		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, TaskBudget: r.o.taskBudget, NoCache: r.noCache(), StopCap: r.stopCap(),
 	}
 	if h := r.hooks; h != nil {
 		cfg.Asking = h.asking

@@ -124,12 +124,20 @@ func (r *run) maxTurns() int {
 
 func (r *run) noCache() bool { return isOn(r.place.sys.Getenv("DISABLE_PROMPT_CACHING")) }
 
-func (r *run) oneHour() bool {
+// cacheLife is the lifetime of the prompt cache that the user wants; 0: the planner chooses it by price. A server that is
+// not the API itself may not know the longer one, so it gets the shorter one unless the user says otherwise.
+func (r *run) cacheLife() time.Duration {
 	getenv := r.place.sys.Getenv
-	if isOn(getenv("FORCE_PROMPT_CACHING_5M")) {
-		return false
+	set := first(getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), r.place.settings.String("promptCacheTtl", "", false))
+	switch {
+	case isOn(getenv("FORCE_PROMPT_CACHING_5M")), set == "5m":
+		return 5 * time.Minute
+	case set == "1h", set == "" && isOn(getenv("ENABLE_PROMPT_CACHING_1H")):
+		return time.Hour
+	case getenv("ANTHROPIC_BASE_URL") != "":
+		return 5 * time.Minute
 	}
-	return isOn(getenv("ENABLE_PROMPT_CACHING_1H")) || first(getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), r.place.settings.String("promptCacheTtl", "", false)) == "1h"
+	return 0
 }
 
 // number reads a whole number from the environment; 0 when it is not set or not a number.
@@ -140,7 +148,7 @@ func (r *run) number(key string) int {
 
 func (r *run) requestConfig() normalize.Config {
 	c := normalize.Config{
-		MaxTokens: r.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"), NoCache: r.noCache(), OneHour: r.oneHour(),
+		MaxTokens: r.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"), NoCache: r.noCache(),
 		NoAdaptive:   isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING")),
 		Display:      r.o.display,
 		NoInterleave: isOn(r.place.sys.Getenv("DISABLE_INTERLEAVED_THINKING")),

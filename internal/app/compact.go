@@ -51,7 +51,7 @@ func (r *run) compactConfig() compact.Config {
 	c := compact.Config{
 		Auto: set.Bool("autoCompactEnabled", true) && !isOn(getenv("DISABLE_AUTO_COMPACT")) && !isOn(getenv("DISABLE_COMPACT")),
 		Off:  set.Strings("compactionOff", false), Pins: set.Strings("pins", false),
-		NoCache: r.noCache(), OneHour: r.oneHour(),
+		NoCache: r.noCache(), Lifetime: r.cacheLife(),
 		AutoWindow: r.number("CLAUDE_CODE_AUTO_COMPACT_WINDOW"), Percent: r.number("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"),
 	}
 	if c.AutoWindow <= 0 {

@@ -50,7 +50,7 @@ func Stages(d Deps) []turn.Stage {
 		/* 2    */ row("input", turn.Once, input.New(d.Input), "Messages", "Mentions", "Ultra", "Model", "Effort", "System", "Static", "Tools", "Text", "Done"),
 		/* 3    */ row("attach", turn.EachStep, attach.New(d.Attach...), "Messages"),
 		/* 4    */ row("prompt", turn.EachStep, prompt.New(d.Prompt), "System", "Static", "Tools"),
-		/* 5    */ row("compact", turn.EachStep, d.Compact.Run, "Messages", "View"),
+		/* 5    */ row("compact", turn.EachStep, d.Compact.Run, "Messages", "View", "CacheHour"),
 		/* 6    */ row("normalize", turn.EachStep, norm, "Request"),
 		/* 7, 8 */ row("model", turn.EachStep, model.New(d.Model, d.ModelConfig), "Messages", "View", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),
 		/* 9    */ row("tools", turn.EachStep, d.Tools.Run, "Messages", "Denials", "Structured", "Text", "Done"),

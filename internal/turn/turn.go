@@ -32,6 +32,8 @@ type Turn struct {
 	Effort string
 	Ultra  bool // the prompt asked for more thinking
 
+	CacheHour bool // what this turn adds to the prompt cache lives an hour instead of five minutes
+
 	Mentions []Mention // @ mentions of the prompt, for attach
 
 	Usage   msg.Usage     // main loop, this turn

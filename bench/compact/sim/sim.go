@@ -116,7 +116,7 @@ func (s *Session) Open() error {
 		Log: s.log, State: *state, Ready: func() event.Ready { return event.Ready{} }, Model: s.Model, NewID: s.newID, Now: s.Clock.Now,
 	})
 	table := s.table()
-	s.ledger = account.New(account.Deps{Price: table, Keep: s.log.Keep}, account.Config{NoCache: s.Config.NoCache, OneHour: s.Config.OneHour})
+	s.ledger = account.New(account.Deps{Price: table, Keep: s.log.Keep}, account.Config{NoCache: s.Config.NoCache})
 	if err := s.ledger.Restore(state.Kept[account.KeepKind], state.Messages); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (s *Session) deps(table *price.Table, state *session.State) (pipeline.Deps,
 	custom := "You are a coding agent. " + strings.Repeat("Work with care. ", 200)
 	registry := tool.NewRegistry(fakeTool{s, "Read"}, fakeTool{s, "Edit"}, fakeTool{s, "Bash"}, todo.New(s.todos))
 	norm := normalize.Deps{Info: table.Info}
-	cfg := normalize.Config{NoCache: s.Config.NoCache, OneHour: s.Config.OneHour}
+	cfg := normalize.Config{NoCache: s.Config.NoCache}
 	todos := func() string { return todoText(s.todos) }
 	stage := compact.NewStage(compact.Deps{
 		Info: table.Info, NewID: s.newID, Todos: todos, Summarise: s.summarise(client, normalize.New(norm, cfg)), Earlier: state.Earlier,

@@ -40,7 +40,6 @@ type Config struct {
 	MaxTurns  int     // model calls in a turn; 0: no limit
 	MaxBudget float64 // USD; 0: no limit. What a resumed session cost before does not count.
 	NoCache   bool    // requests carry no cache marks
-	OneHour   bool    // they live an hour
 	StopCap   int     // how often Stop may make a turn go on; 0: eight times
 	// TaskBudget is how many output tokens a turn is meant to use; 0: none. It goes on while it has used less than
 	// nine tenths of them, as long as that leads to anything.
@@ -275,9 +274,9 @@ func (l *Ledger) predict(now time.Time, req *provider.Request) float64 {
 	}
 	info := l.deps.Price.Info(req.Model)
 	c := token.Counter{New: info.NewTokenizer}
-	call := price.Call{Output: min(outputAllowance, req.MaxTokens), Write: !l.cfg.NoCache, Hour: l.cfg.OneHour}
+	call := price.Call{Output: min(outputAllowance, req.MaxTokens), Write: !l.cfg.NoCache, Hour: slices.ContainsFunc(req.Breakpoints, hour)}
 	life := 5 * time.Minute
-	if l.cfg.OneHour {
+	if call.Hour {
 		life = time.Hour
 	}
 	n := len(req.Messages)
@@ -317,3 +316,5 @@ func (t Totals) names() []string {
 	})
 	return out
 }
+
+func hour(b provider.Breakpoint) bool { return b.OneHour }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
@@ -50,8 +51,9 @@ type Config struct {
 	AutoWindow int  // tokens; takes the place of the model's window where it is smaller; 0: the model's
 	Percent    int  // of the window at which to compact, if that is earlier; 0: as the window says
 
-	NoCache, OneHour bool     // as requests are marked
-	Pins             []string // texts that mark a user message as pinned, beside #pin
+	NoCache  bool          // requests have no cache marks
+	Lifetime time.Duration // of what is cached: 5 minutes or 1 hour; 0: by price, turn by turn
+	Pins     []string      // texts that mark a user message as pinned, beside #pin
 }
 
 // Stage is stage 5 of one session.
@@ -100,7 +102,8 @@ func (c Config) Threshold(window int) int {
 
 // sight is what one pass sees of the conversation.
 type sight struct {
-	view  []msg.Message
+	whole []msg.Message // what follows the last boundary
+	view  []msg.Message // the same with the edits that were kept
 	set   Settings
 	info  price.Info
 	size  int // tokens, with system prompt and tools
@@ -124,6 +127,7 @@ func (s *Stage) look(t *turn.Turn) sight {
 			t.Note("boundary: %d tokens instead of %d", r.TokensAfter, r.TokensBefore)
 		}
 	}
+	v.whole = v.view
 	v.view = Edited(v.view)
 	v.size, v.counted = size(v.view, c)
 	if !v.counted {
@@ -139,6 +143,7 @@ func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
 	}
 	v := s.look(t)
 	defer func() { t.View = v.view }()
+	s.chooseLife(t, v)
 	if !s.auto() {
 		return s.fits(t, v)
 	}
@@ -156,6 +161,19 @@ func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
 		return s.fits(t, v)
 	}
 	return nil
+}
+
+// chooseLife sets how long the prompt cache keeps what this turn adds.
+func (s *Stage) chooseLife(t *turn.Turn, v sight) {
+	switch {
+	case s.cfg.NoCache || t.Step > 1:
+	case s.cfg.Lifetime != 0:
+		t.CacheHour = s.cfg.Lifetime >= longLife
+	default:
+		var why string
+		t.CacheHour, why = v.hour(s.steps, v.rates())
+		t.Note("cache for an hour: %t (%s)", t.CacheHour, why)
+	}
 }
 
 // auto reports whether anything may be left out without being asked.
@@ -176,30 +194,26 @@ func (s *Stage) fits(t *turn.Turn, v sight) error {
 	return &turn.Stop{Subtype: event.ErrDuring, Terminal: "blocking_limit", Errors: []string{text}}
 }
 
-// optional takes the steps that pay, and those that are always taken.
+// optional takes the steps that are always taken, and then those that pay: now and then, since to look costs time too.
 func (s *Stage) optional(t *turn.Turn, v *sight) error {
 	for _, step := range s.steps {
-		always := slices.Contains(s.cfg.Always, step.Name)
-		if !always && (step.Name == "snip" || t.Step > 1 && t.Step%8 != 0) {
+		if !slices.Contains(s.cfg.Always, step.Name) {
 			continue
 		}
-		out, r := step.Apply(v.view, v.set)
-		if r.FirstChanged < 0 {
+		p := s.plan(t, *v, []Step{step})
+		if p == nil || p.price.Saved <= 0 {
 			continue
 		}
-		p := newMarket(*v, t.Model, t.Now(), s.cfg).price(v.view, out, r, v.set)
-		p.TurnStart = t.Step <= 1
-		yes, why := p.worth(step.Name, v.size, v.limit)
-		if always {
-			yes, why = p.Saved > 0, "It is always taken."
-		}
-		t.Note("%s %s: %s. %s", step.Name, map[bool]string{true: "taken", false: "not taken"}[yes], p, why)
-		if !yes {
-			continue
-		}
-		if err := s.take(t, v, out, r, p, why); err != nil {
+		p.why = "It is always taken."
+		if err := s.follow(t, v, p); err != nil {
 			return err
 		}
+	}
+	if t.Step > 1 && t.Step%8 != 0 {
+		return nil
+	}
+	if p := s.best(t, *v); p != nil {
+		return s.follow(t, v, p)
 	}
 	return nil
 }

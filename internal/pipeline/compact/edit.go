@@ -200,7 +200,7 @@ func (e Edit) replaced(b msg.Block, texts map[string]string) (msg.Block, bool) {
 // that a later edit can name it.
 func (c Cut) apply(view []msg.Message) ([]msg.Message, int) {
 	from, to := indexOf(view, c.From), indexOf(view, c.To)
-	if from < 0 || to < from {
+	if from < 0 || to < from || indexOf(view, cutID(c.From)) >= 0 { // the last: it was cut already, and began with what is kept
 		return view, -1
 	}
 	out := append(slices.Clone(view[:from]), msg.Message{

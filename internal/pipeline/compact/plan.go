@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"lathe/internal/msg"
@@ -49,23 +50,20 @@ const million = 1e6
 // wholeContext is the size in tokens below which answered turns stay whole, or half of a smaller window. What the
 // lossy steps leave out is gone for the model, and a session that is taken up again must be whole as long as it fits
 // well: a lower price alone is no reason to forget.
-const wholeContext = 200_000
+const wholeContext = 60_000
 
 // newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
 // answer, when another model made that, or when nothing is cached at all.
 func newMarket(v sight, model string, now time.Time, c Config) market {
 	view, info, size, limit := v.view, v.info, v.size, v.limit
-	r := info.Price
-	if info.Above != nil && size > info.Above.Prompt {
-		r = info.Above.Price
-	}
+	r := v.rates()
 	m := market{read: r.Read / million, write: r.Write5m / million, input: r.Input / million, output: r.Output / million, cold: true, scale: 1}
 	if estimated := v.set.Counter.Messages(view) + v.set.Overhead; v.counted && estimated > 0 {
 		m.scale = max(0.3, min(float64(size)/float64(estimated), 2))
 	}
-	life := 5 * time.Minute
-	if c.OneHour {
-		m.write, life = r.Write1h/million, time.Hour
+	life := lived(view)
+	if life == longLife {
+		m.write = r.Write1h / million
 	}
 	if c.NoCache {
 		m.read, m.write = m.input, m.input
@@ -73,15 +71,15 @@ func newMarket(v sight, model string, now time.Time, c Config) market {
 	calls := 0
 	last := ""
 	var asked time.Time // of the last call: a lifetime counts from its start
-	for i, x := range view {
+	for i, x := range v.whole {
 		if x.Kind != msg.KindAssistant || x.APIError != "" {
 			continue
 		}
 		if x.APIID != last || last == "" {
 			calls++
 			asked = x.Time
-			if i > 0 && !view[i-1].Time.IsZero() {
-				asked = view[i-1].Time
+			if i > 0 && !v.whole[i-1].Time.IsZero() {
+				asked = v.whole[i-1].Time
 			}
 		}
 		last = x.APIID
@@ -96,12 +94,19 @@ func newMarket(v sight, model string, now time.Time, c Config) market {
 	return m
 }
 
+// rates are the prices of a request of this size.
+func (v sight) rates() price.Rates {
+	if v.info.Above != nil && v.size > v.info.Above.Prompt {
+		return v.info.Above.Price
+	}
+	return v.info.Price
+}
+
 // price reckons an edit that turns view into out.
 func (m market) price(view, out []msg.Message, r Report, s Settings) Price {
-	scaled := func(n int) int { return int(float64(n) * m.scale) }
-	p := Price{Saved: scaled(r.TokensBefore - r.TokensAfter), First: r.FirstChanged, Calls: m.calls, Cold: m.cold}
-	p.Behind = scaled(s.Counter.Messages(out[min(r.FirstChanged, len(out)):]))
-	p.Thinking = scaled(thinkingTokens(view, s) - thinkingTokens(out, s))
+	p := Price{Saved: m.scaled(r.TokensBefore - r.TokensAfter), First: r.FirstChanged, Calls: m.calls, Cold: m.cold}
+	p.Behind = m.scaled(s.Counter.Messages(out[min(r.FirstChanged, len(out)):]))
+	p.Thinking = m.scaled(thinkingTokens(view, s) - thinkingTokens(out, s))
 	saved := float64(p.Saved)
 	if m.cold {
 		p.Gain = saved * (m.write + m.read*float64(m.calls-1))
@@ -111,6 +116,12 @@ func (m market) price(view, out []msg.Message, r Report, s Settings) Price {
 	p.Gain = saved * m.read * float64(m.calls)
 	return p
 }
+
+// scaled brings an estimate to the provider's measure.
+func (m market) scaled(n int) int { return int(float64(n) * m.scale) }
+
+// net is what an edit brings in all, in USD.
+func (p Price) net() float64 { return p.Gain - p.Rewrite }
 
 // summary reckons what autocompact costs: one more call that reads all, its answer, and a new beginning.
 func (m market) summary(size int) float64 {
@@ -137,21 +148,22 @@ func thinkingTokens(view []msg.Message, s Settings) int {
 	return n
 }
 
-// worth reports whether an edit that the window does not force should be made, and why (not).
-func (p Price) worth(step string, size, limit int) (bool, string) {
-	switch {
-	case p.Saved < minSaving:
-		return false, "it saves too little"
-	case step != "microcompact" && size < min(limit/2, wholeContext):
-		return false, "the context is small, so answered turns stay whole"
-	case step == "collapse" && p.Saved < size/20:
-		return false, "it saves less than a twentieth"
-	case p.Cold && (p.TurnStart || p.Thinking == 0):
+// worth reports whether a plan that the window does not force should be followed, and why (not).
+func (p *plan) worth(size, limit int) (bool, string) {
+	lossy := slices.ContainsFunc(p.steps, func(s Step) bool { return s.Name != "microcompact" })
+	switch r := p.price; {
+	case r.Saved < minSaving:
+		return false, "It saves too little."
+	case lossy && size < min(limit/2, wholeContext):
+		return false, "The context is small, so answered turns stay whole."
+	case lossy && !r.Cold && r.Saved < size/20:
+		return false, "It saves less than a twentieth."
+	case r.Cold && (r.TurnStart || r.Thinking == 0):
 		return true, "The cache is cold anyway."
-	case p.Gain > p.Rewrite*1.2 && p.TurnStart:
+	case r.Gain > r.Rewrite*1.2 && r.TurnStart:
 		return true, "What it saves over the expected calls is more than the rewrite costs."
-	case p.Gain > p.Rewrite*2 && p.Thinking == 0:
+	case r.Gain > r.Rewrite*2 && r.Thinking == 0:
 		return true, "What it saves over the expected calls is far more than the rewrite costs."
 	}
-	return false, "the rewrite costs more than it saves"
+	return false, "The rewrite costs more than it saves."
 }

@@ -249,11 +249,11 @@ func TestWorth(t *testing.T) {
 		{"warm, many calls", 0, "claude-opus-5-5", 500, true},
 		{"cold", 10 * time.Minute, "claude-opus-5-5", 5, true},
 	} {
-		m := newMarket(sight{view: view, info: info, size: 10_000, limit: 187_000}, tt.model, now.Add(tt.after), Config{})
+		m := newMarket(sight{whole: view, view: view, info: info, size: 10_000, limit: 187_000}, tt.model, now.Add(tt.after), Config{})
 		m.calls = tt.calls
 		p := m.price(view, out, r, set)
 		p.TurnStart = true
-		if got, why := p.worth("microcompact", 10_000, 187_000); got != tt.want {
+		if got, why := (&plan{steps: []Step{{Name: "microcompact"}}, price: p}).worth(10_000, 187_000); got != tt.want {
 			t.Errorf("%s: %v, %s: %s", tt.name, got, p, why)
 		}
 	}
@@ -263,24 +263,23 @@ func TestWorth(t *testing.T) {
 		want        bool
 	}{
 		{"microcompact", 10_000, 987_000, true},
-		{"snip", 199_999, 987_000, false},
-		{"snip", 200_000, 987_000, true},
-		{"collapse", 199_999, 987_000, false},
-		{"collapse", 200_000, 987_000, true},
-		{"snip", 93_499, 187_000, false},
-		{"snip", 93_500, 187_000, true},
+		{"collapse", 59_999, 987_000, false},
+		{"collapse", 60_000, 987_000, true},
+		{"collapse", 29_999, 60_000, false},
+		{"collapse", 30_000, 60_000, true},
 	} {
-		p := Price{Saved: 20_000, Cold: true}
-		if got, why := p.worth(tt.step, tt.size, tt.limit); got != tt.want {
+		p := plan{steps: []Step{{Name: tt.step}}, price: Price{Saved: 20_000, Cold: true}}
+		if got, why := p.worth(tt.size, tt.limit); got != tt.want {
 			t.Errorf("%s at %d of %d tokens: %v: %s", tt.step, tt.size, tt.limit, got, why)
 		}
 	}
 	for saved, want := range map[int]bool{14_999: false, 15_000: true} { // a twentieth of the context
-		if got, why := (Price{Saved: saved, Cold: true}).worth("collapse", 300_000, 987_000); got != want {
+		p := plan{steps: []Step{{Name: "microcompact"}, {Name: "collapse"}}, price: Price{Saved: saved, Gain: 2, Rewrite: 1, TurnStart: true}}
+		if got, why := p.worth(300_000, 987_000); got != want {
 			t.Errorf("collapse that saves %d: %v: %s", saved, got, why)
 		}
 	}
-	if m := newMarket(sight{view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
+	if m := newMarket(sight{whole: view, view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
 		t.Error("without a cache nothing is warm")
 	}
 }

@@ -45,10 +45,10 @@ type Config struct {
 	NoInterleave bool   // do not ask for thinking between calls on models that need a feature header for it
 	Effort       string // "": what the model's table says; a turn's own effort wins
 
-	NoCache, OneHour bool // cache marks: none, or with a lifetime of one hour
-	Limits           Limits
-	Betas            []string
-	Extra            map[string]json.RawMessage
+	NoCache bool // no cache marks
+	Limits  Limits
+	Betas   []string
+	Extra   map[string]json.RawMessage
 
 	memo *memo
 }
@@ -98,7 +98,7 @@ func build(d Deps, cfg Config, t *turn.Turn, flatten bool) (*provider.Request, [
 	r := Rules{
 		Model: info, Limits: cfg.Limits, Foreign: d.Foreign, Flatten: flatten,
 		DropThinking: d.DropThinking != nil && d.DropThinking(),
-		System:       len(t.System), Static: t.Static, NoCache: cfg.NoCache, OneHour: cfg.OneHour, memo: cfg.memo,
+		System:       len(t.System), Static: t.Static, NoCache: cfg.NoCache, OneHour: t.CacheHour, memo: cfg.memo,
 	}
 	for _, def := range t.Tools {
 		r.Tools = append(r.Tools, def.Name)
