@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"lathe/internal/agent"
 	"lathe/internal/event"
 	"lathe/internal/hook"
 	"lathe/internal/msg"
@@ -17,6 +19,7 @@ import (
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/skill"
 	"lathe/internal/tool"
+	toolagent "lathe/internal/tool/agent"
 	"lathe/internal/turn"
 )
 
@@ -120,12 +123,67 @@ func (r *run) expandSkill(ctx context.Context, t *turn.Turn, s skill.Skill, args
 		}
 	}
 	out.Text = strings.Join(texts, "\n\n")
+	if s.Fork && r.agent == nil {
+		report, err := r.forkSkill(ctx, s, out.Text)
+		if err != nil {
+			return out, err
+		}
+		out.Answer, out.Text = report, fmt.Sprintf("A sub-agent has carried out /%s. Its report:\n\n%s", s.Name, report)
+	}
 	if h := r.hooks; h != nil {
 		_, out.Hooked = h.fire(ctx, t, hook.Payload{Event: hook.UserPromptExpansion, Match: s.Name, Fields: map[string]any{
 			"expansion_type": "slash_command", "command_name": s.Name, "command_args": args, "command_source": s.Scope, "prompt": t.Input.Text,
 		}})
 	}
 	return out, nil
+}
+
+// forkSkill has a sub-agent carry out a skill, and returns its report.
+func (r *run) forkSkill(ctx context.Context, s skill.Skill, task string) (string, error) {
+	kind := first(s.Agent, "general-purpose")
+	all := r.agents()
+	i := slices.IndexFunc(all, func(d agent.Def) bool { return d.Name == kind })
+	if i < 0 {
+		return "", fmt.Errorf("%s wants a sub-agent %q, which there is not", s.Path, kind)
+	}
+	if r.agentDenied(all[i]) {
+		return "", fmt.Errorf("a permission rule forbids the sub-agent %q that %s wants", kind, s.Path)
+	}
+	res, err := r.startAgent(ctx, toolagent.Request{
+		CallID: "skill-" + r.place.sys.NewID(), Def: all[i], Task: "/" + s.Name, Prompt: task, Model: s.Model, Effort: s.Effort,
+	})
+	if err != nil {
+		return "", err
+	}
+	text := msg.JoinText(res.Blocks)
+	if res.IsError {
+		return "", errors.New(text)
+	}
+	return text, nil
+}
+
+// loadForModel is the text that the tool Skill gives.
+func (r *run) loadForModel(ctx context.Context, s skill.Skill, args string) (string, error) {
+	text, err := r.loadSkill(ctx, s, args, byModel)
+	if err != nil {
+		return "", err
+	}
+	if s.Fork && r.agent == nil {
+		report, err := r.forkSkill(ctx, s, text)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("A sub-agent has carried out the skill %s. Its report:\n\n%s", s.Name, report), nil
+	}
+	return fmt.Sprintf("Skill %s, from %s. Its further files are beside it; read them when it refers to them.\n\n%s", s.Name, s.Dir, text), nil
+}
+
+// skillSet adds to rules what skills brought for this turn: those of the session, and of the sub-agent that asks.
+func (r *run) skillSet(set *perm.Ruleset) *perm.Ruleset {
+	if top := r.root(); top != r {
+		set = top.custom.over(set)
+	}
+	return r.custom.over(set)
 }
 
 // stacked reads a skill's name at the start of the arguments.

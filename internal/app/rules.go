@@ -239,7 +239,7 @@ func (r *run) env() perm.Env {
 		free = []string{r.memory.Dir}
 	}
 	return perm.Env{
-		Free: free, Rules: r.custom.over(book.set), Mode: r.mode(), Platform: platform(),
+		Free: free, Rules: r.skillSet(book.set), Mode: r.mode(), Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
 	}

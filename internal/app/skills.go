@@ -1,8 +1,6 @@
 package app
 
 import (
-	"context"
-
 	"lathe/internal/pipeline/attach"
 	"lathe/internal/skill"
 	toolskill "lathe/internal/tool/skill"
@@ -40,9 +38,7 @@ func (r *run) skillTool() (*toolskill.Tool, bool) {
 		listed = listed || !s.UserOnly
 	}
 	return toolskill.New(toolskill.Deps{
-		Find: r.skills, Load: func(ctx context.Context, s skill.Skill, args string) (string, error) {
-			return r.loadSkill(ctx, s, args, byModel)
-		},
+		Find: r.skills, Load: r.loadForModel,
 	}), listed
 }
 

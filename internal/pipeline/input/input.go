@@ -47,6 +47,7 @@ type Command struct {
 type Expanded struct {
 	Text          string
 	Model, Effort string // empty: as they are
+	Answer        string // what to tell the person, where it is done already and no model is asked
 	// Resolve takes the place of the stage's for the mentions of the text; nil: it does not.
 	Resolve func(path string) (abs string, ok bool)
 	// Hooked is what the hooks made of it.
@@ -195,7 +196,7 @@ func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) 
 	if err != nil {
 		return err
 	}
-	t.Done = in.NoQuery
+	t.Done, t.Text = in.NoQuery || e.Answer != "", e.Answer
 	typed.Blocks[len(typed.Blocks)-1] = msg.Text(Typed(c.Name, args)) // the text stands last
 	text := msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(e.Text)}}
 	if e.Resolve != nil {

@@ -22,7 +22,8 @@ const schema = `{"type":"object","properties":{"skill":{"type":"string","descrip
 // Deps is what the tool needs of its session.
 type Deps struct {
 	Find func() []skill.Skill
-	// Load returns the text of a skill with its placeholders filled in and its shell lines run, as far as they may be.
+	// Load returns what the model is given of a skill: its text with the placeholders filled in and the shell lines run,
+	// as far as they may be, or the report of a sub-agent that carried it out.
 	Load func(ctx context.Context, s skill.Skill, args string) (string, error)
 }
 
@@ -66,13 +67,13 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	return tool.Plan{
-		Summary: "Skill " + name, Parallel: !s.HasShell(), ReadOnly: !s.HasShell(),
+		Summary: "Skill " + name, Parallel: !s.HasShell() && !s.Fork, ReadOnly: !s.HasShell() && !s.Fork,
 		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
 			text, err := t.d.Load(ctx, s, in.Args)
 			if err != nil {
 				return tool.Result{}, err
 			}
-			res := tool.TextResult(fmt.Sprintf("Skill %s, from %s. Its further files are beside it; read them when it refers to them.\n\n%s", s.Name, s.Dir, text))
+			res := tool.TextResult(text)
 			res.Output, res.Budgeted = Output{Success: true, Command: s.Name}, true
 			return res, nil
 		},

@@ -20,8 +20,8 @@ func TestSkill(t *testing.T) {
 		{Name: "secret", Scope: "user", UserOnly: true},
 	}
 	for name, c := range map[string]struct{ input, want, err string }{
-		"loaded":       {`{"skill":"/mine","args":"it"}`, "Skill mine, from /u/mine. Its further files are beside it; read them when it refers to them.\n\ndo it", ""},
-		"by long name": {`{"skill":"git:commit"}`, "Skill commit, from /p/git. Its further files are beside it; read them when it refers to them.\n\nx", ""},
+		"loaded":       {`{"skill":"/mine","args":"it"}`, "mine: do it", ""},
+		"by long name": {`{"skill":"git:commit"}`, "commit: x", ""},
 		"unknown":      {`{"skill":"other"}`, "", "there are: mine, commit"},
 		"user only":    {`{"skill":"secret"}`, "", "there is no skill"},
 	} {
@@ -29,7 +29,7 @@ func TestSkill(t *testing.T) {
 			s := skill.New(skill.Deps{
 				Find: func() []found.Skill { return all },
 				Load: func(_ context.Context, s found.Skill, args string) (string, error) {
-					return s.Render(args, found.Vars{}), nil
+					return s.Name + ": " + s.Render(args, found.Vars{}), nil
 				},
 			})
 			plan, err := s.Plan(t.Context(), tool.Call{ID: "1", Input: json.RawMessage(c.input)})
