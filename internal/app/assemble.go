@@ -281,7 +281,7 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 		Size: func(req *provider.Request) (int, int) {
 			return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0
 		},
-		Cost: r.prices.Cost, Answered: (&keeper{prices: r.prices}).answered,
+		Cost: r.prices.Cost, Answered: r.keeper.answered,
 	}
 	r.described(&d)
 	return d

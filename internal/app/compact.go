@@ -54,7 +54,9 @@ func (r *run) compactConfig() compact.Config {
 		NoCache: r.noCache(), Lifetime: r.cacheLife(),
 		AutoWindow: r.number("CLAUDE_CODE_AUTO_COMPACT_WINDOW"), Percent: r.number("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"),
 	}
-	if c.AutoWindow <= 0 {
+	if own, err := windowOf(r.o.autocompact); c.AutoWindow <= 0 && r.o.autocompact != "" && err == nil {
+		c.AutoWindow = own
+	} else if c.AutoWindow <= 0 {
 		text, err := set.Text("autoCompactWindow")
 		if err == nil && text != "" {
 			c.AutoWindow, err = tokenCount(text)
@@ -64,6 +66,18 @@ func (r *run) compactConfig() compact.Config {
 		}
 	}
 	return c
+}
+
+// windowOf reads the value of --autocompact: a number of tokens, or auto for the model's own window.
+func windowOf(text string) (int, error) {
+	if text == "" || strings.EqualFold(text, "auto") {
+		return 0, nil
+	}
+	n, err := tokenCount(text)
+	if err == nil && (n < 100_000 || n > 1_000_000) {
+		err = fmt.Errorf("%q is not between 100k and 1M tokens", text)
+	}
+	return n, err
 }
 
 // tokenCount reads 200000, 500k, 1M, or 200 for thousands.

@@ -30,7 +30,7 @@ type options struct {
 	sessionID, name            string
 	model                      string
 	fallback                   []string
-	effort                     string
+	effort, autocompact        string
 	mode                       string
 	skipPermissions            bool
 	allowSkip                  bool
@@ -83,7 +83,7 @@ type options struct {
 // that nobody relies on what does not happen.
 var later = map[string]bool{ // name → takes a value
 	"prompt-suggestions": false,
-	"init":               false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true, "autocompact": true,
+	"init":               false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true,
 	"restricted": false, "system-prompt-snapshot": true, "exclude-dynamic-system-prompt-sections": false,
 	"mcp-config": true, "strict-mcp-config": false, "plugin-dir": true, "plugin-url": true,
 	"safe-mode": false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
@@ -119,6 +119,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.BoolVar(&o.noPersist, "no-session-persistence", false, "keep no transcript")
 	f.StringVar(&o.model, "model", "", "`model` id or alias (opus, sonnet, haiku, fable)")
 	f.StringSliceVar(&o.fallback, "fallback-model", nil, "`models` to use when the model is overloaded")
+	f.StringVar(&o.autocompact, "autocompact", "", "compact as if the window had so many `tokens` (500k), or auto")
 	f.StringVar(&o.effort, "effort", "", "`level`: low, medium, high, xhigh or max")
 	f.StringVar(&o.thinking, "thinking", "", "adaptive or disabled")
 	f.StringVar(&o.display, "thinking-display", "", "`form` of the thinking that is shown: summarized or omitted")
@@ -238,6 +239,9 @@ func (o *options) check(f *pflag.FlagSet) error {
 	}
 	if o.effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, o.effort) {
 		return fmt.Errorf("--effort must be low, medium, high, xhigh or max, not %q", o.effort)
+	}
+	if _, err := windowOf(o.autocompact); err != nil {
+		return fmt.Errorf("--autocompact: %w", err)
 	}
 	if o.display != "" && o.display != "summarized" && o.display != "omitted" {
 		return fmt.Errorf("--thinking-display must be summarized or omitted, not %q", o.display)

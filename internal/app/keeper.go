@@ -2,6 +2,8 @@ package app
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"lathe/internal/cache"
@@ -17,7 +19,9 @@ import (
 // than was there, it tells the person why. As long as nothing was missed it costs a comparison of two numbers.
 type keeper struct {
 	prices *price.Table
-	last   sent
+
+	mu   sync.Mutex
+	last sent
 }
 
 // sent is a request with what the stages made it from. All of it is shared with the session, nothing is copied.
@@ -31,8 +35,11 @@ type sent struct {
 
 // answered is told of each whole answer of the main loop.
 func (k *keeper) answered(t *turn.Turn, req *provider.Request, at time.Time, u msg.Usage) {
-	now, last := sent{req: req, at: at, usage: u, messages: t.Messages, view: t.View}, k.last
+	now := sent{req: req, at: at, usage: u, messages: t.Messages, view: t.View}
+	k.mu.Lock()
+	last := k.last
 	k.last = now
+	k.mu.Unlock()
 	if last.req == nil || !cache.Counts(cache.Expected(last.usage), u.CacheRead) {
 		return
 	}
@@ -42,6 +49,40 @@ func (k *keeper) answered(t *turn.Turn, req *provider.Request, at time.Time, u m
 	text := fmt.Sprintf("prompt cache: %d of %d tokens were not read again (about $%.4f): %s", m.Lost, m.Expected, cost, m.Text)
 	t.Note("%s", text)
 	_ = t.Emit(event.Notice{Level: "info", Text: text})
+}
+
+// costly is the price from which on a person is warned of a change that loses the cache, in USD.
+const costly = 0.05
+
+// loss is what a change to model, which makes everything in the cache useless, would cost at the next request: how many
+// tokens must be written again, and what that costs more than to read them, in USD. It is zero where nothing is cached
+// any more.
+func (k *keeper) loss(now time.Time, model string) (tokens int, usd float64) {
+	k.mu.Lock()
+	last := k.last
+	k.mu.Unlock()
+	if last.req == nil {
+		return 0, 0
+	}
+	life := 5 * time.Minute
+	if slices.ContainsFunc(last.req.Breakpoints, func(b provider.Breakpoint) bool { return b.OneHour }) {
+		life = time.Hour
+	}
+	if now.Sub(last.at) >= life {
+		return 0, 0
+	}
+	n := cache.Expected(last.usage)
+	return n, k.prices.Cost(model, msg.Usage{CacheWrite: n}) - k.prices.Cost(model, msg.Usage{CacheRead: n})
+}
+
+// warning says what a change to model costs, where that is much.
+func (k *keeper) warning(now time.Time, model string) string {
+	tokens, usd := k.loss(now, model)
+	if usd < costly {
+		return ""
+	}
+	return fmt.Sprintf("The prompt cache of this session is of no use after that: the next request writes about %d tokens again, which costs about "+
+		"$%.2f more. To change back before it is sent costs nothing.", tokens, usd)
 }
 
 func (s sent) sent() cache.Sent {

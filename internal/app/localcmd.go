@@ -34,7 +34,7 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}
-	return "Model set to " + id + " for this session.", nil
+	return withWarning("Model set to "+id+" for this session.", r.keeper.warning(r.place.sys.Now(), id)), nil
 }
 
 func (r *run) modelsText() string {
@@ -78,7 +78,8 @@ func (r *run) cmdEffort(_ context.Context, _ *turn.Turn, args string) (string, e
 	if _, err := r.setEffort(event.Encode(map[string]string{"effort": args})); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Effort: %s for this session (/config effortLevel=%s keeps it).", args, args), nil
+	text := fmt.Sprintf("Effort: %s for this session (/config effortLevel=%s keeps it).", args, args)
+	return withWarning(text, r.keeper.warning(r.place.sys.Now(), r.session.Model())), nil
 }
 
 func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {

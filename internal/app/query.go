@@ -91,6 +91,7 @@ func (r *run) sessionQueries() map[string]answer {
 		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
 			return r.contextUsage(ctx, r.session.Messages()).payload(), nil
 		}),
+		"change_cost": on(r.changeCost),
 		"list_models": on(func(context.Context, nothing) (any, error) { return map[string]any{"models": r.modelList()}, nil }),
 		"get_session_cost": on(func(context.Context, nothing) (any, error) {
 			return map[string]any{"total_cost_usd": r.ledger.Totals().Cost}, nil

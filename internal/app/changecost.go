@@ -1,0 +1,26 @@
+package app
+
+import "context"
+
+// changeCost answers the query "change_cost": what a change of the model (none: of another setting that requests carry,
+// such as the effort) would cost at the next request, for a screen that warns before it is made.
+func (r *run) changeCost(_ context.Context, in struct {
+	Model string `json:"model"`
+},
+) (any, error) {
+	id := r.session.Model()
+	if in.Model != "" {
+		id = r.resolve1m(in.Model)
+	}
+	now := r.place.sys.Now()
+	tokens, usd := r.keeper.loss(now, id)
+	return map[string]any{"tokens": tokens, "usd": usd, "warning": r.keeper.warning(now, id)}, nil
+}
+
+// withWarning adds a warning to a command's answer.
+func withWarning(text, warning string) string {
+	if warning == "" {
+		return text
+	}
+	return text + "\n" + warning
+}
