@@ -142,5 +142,5 @@ func Typed(text string) (string, bool) {
 }
 
 var typedForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^\s*(?:<command-message>.*?</command-message>\s*)?<command-name>(.*?)</command-name>(?:\s*<command-args>(.*)</command-args>)?\s*$`)
+	return regexp.MustCompile(`(?s)^\s*(?:<command-message>.*?</command-message>\s*)?<command-name>(.*?)</command-name>\s*(?:<command-message>.*?</command-message>\s*)?(?:<command-args>(.*)</command-args>)?\s*$`)
 })

@@ -1,0 +1,127 @@
+package input_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/event"
+	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/pipeline/input"
+	"lathe/internal/turn"
+)
+
+// submit runs a prompt through the stage with these commands and returns the turn.
+func submit(p event.Prompt, d input.Deps) (*turn.Turn, error) {
+	t := turn.New("t", "s", p, nil, turn.Services{
+		Emit:    func(event.Event) error { return nil },
+		Persist: func(m ...msg.Message) ([]msg.Message, error) { return m, nil },
+		Now:     time.Now,
+	})
+	if d.Resolve == nil {
+		d.Resolve = func(path string) (string, bool) { return "/w/" + path, strings.HasSuffix(path, ".md") }
+	}
+	return t, input.New(d)(context.Background(), t)
+}
+
+func said(t *turn.Turn) []string {
+	var out []string
+	for _, m := range t.Messages {
+		who := string(m.Kind)
+		if m.Meta {
+			who += " (meta)"
+		}
+		out = append(out, who+": "+m.Text())
+	}
+	return out
+}
+
+func commands(c ...input.Command) func() []input.Command {
+	return func() []input.Command { return c }
+}
+
+func TestExpandedCommand(t *testing.T) {
+	fix := input.Command{Name: "fix", Aliases: []string{"git:fix"}, Expand: func(_ context.Context, _ *turn.Turn, args string) (input.Expanded, error) {
+		return input.Expanded{Text: "Fix " + args + " by @rules.md", Model: "m2", Effort: "high"}, nil
+	}}
+	for name, c := range map[string]struct {
+		prompt   event.Prompt
+		want     []string
+		mentions []string
+	}{
+		"plain": {
+			event.Prompt{Text: "/fix a @b.md"},
+			[]string{"user: <command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>a @b.md</command-args>", "user (meta): Fix a @b.md by @rules.md"},
+			[]string{"/w/b.md", "/w/rules.md"},
+		},
+		"without arguments, by its other name": {
+			event.Prompt{Text: "/git:fix"},
+			[]string{"user: <command-message>fix</command-message>\n<command-name>/fix</command-name>", "user (meta): Fix  by @rules.md"},
+			[]string{"/w/rules.md"},
+		},
+		"mentions in what was piped mean nothing": {
+			event.Prompt{Text: "/fix\n\n@piped.md", Typed: 4},
+			[]string{"user: <command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>@piped.md</command-args>", "user (meta): Fix @piped.md by @rules.md"},
+			[]string{"/w/rules.md"},
+		},
+		"literal": {event.Prompt{Text: "/fix a", Literal: true}, []string{"user: /fix a"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tn, err := submit(c.prompt, input.Deps{Commands: commands(fix)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, said(tn)); diff != "" {
+				t.Error(diff)
+			}
+			var paths []string
+			for _, m := range tn.Mentions {
+				paths = append(paths, m.Path)
+			}
+			if diff := cmp.Diff(c.mentions, paths); diff != "" {
+				t.Error(diff)
+			}
+			if !c.prompt.Literal && (tn.Model != "m2" || tn.Effort != "high" || tn.Done) {
+				t.Errorf("model %q, effort %q, done %v", tn.Model, tn.Effort, tn.Done)
+			}
+		})
+	}
+}
+
+func TestCommandsThatFailOrAreRefused(t *testing.T) {
+	expand := func(e input.Expanded, err error) func() []input.Command {
+		return commands(input.Command{Name: "x", Expand: func(context.Context, *turn.Turn, string) (input.Expanded, error) { return e, err }})
+	}
+	var stop *turn.Stop
+	tn, err := submit(event.Prompt{Text: "/x"}, input.Deps{Commands: expand(input.Expanded{}, errors.New("not allowed"))})
+	if !errors.As(err, &stop) || stop.Error() != "/x: not allowed" || len(tn.Messages) > 0 {
+		t.Errorf("%v, %v", err, said(tn))
+	}
+	blocked := turn.Hooked{Decision: &perm.Decision{Verdict: perm.Deny, Reason: "not today"}}
+	tn, err = submit(event.Prompt{Text: "/x"}, input.Deps{Commands: expand(input.Expanded{Text: "t", Hooked: blocked}, nil)})
+	if !errors.As(err, &stop) || !stop.Fine || stop.Text != "not today" || len(tn.Messages) > 0 {
+		t.Errorf("%v, %v", err, said(tn))
+	}
+	tn, err = submit(event.Prompt{Text: "/x"}, input.Deps{Commands: expand(input.Expanded{Text: "t", Answer: "done"}, nil)})
+	if err != nil || !tn.Done || tn.Text != "done" || len(tn.Messages) != 2 {
+		t.Errorf("%v, %v, %v", err, tn.Text, said(tn))
+	}
+}
+
+func TestUnknownCommand(t *testing.T) {
+	help := commands(input.Command{Name: "help", Run: func(context.Context, *turn.Turn, string) (string, error) { return "", nil }})
+	if _, err := submit(event.Prompt{Text: "/hlep me"}, input.Deps{Commands: help}); err == nil || !strings.Contains(err.Error(), "Did you mean /help?") {
+		t.Errorf("%v", err)
+	}
+	for name, d := range map[string]input.Deps{"for a host": {Commands: help, Unknown: true}, "switched off": {Commands: commands()}, "no commands": {}} {
+		tn, err := submit(event.Prompt{Text: "/hlep me"}, d)
+		if err != nil || len(tn.Messages) != 1 || tn.Messages[0].Text() != "/hlep me" {
+			t.Errorf("%s: %v, %v", name, err, said(tn))
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package jsonl_test
+
+import (
+	"testing"
+
+	"lathe/internal/msg"
+	"lathe/internal/session/jsonl"
+)
+
+func TestHolds(t *testing.T) {
+	s := jsonl.Store{StateDir: t.TempDir()}
+	log, err := s.Create(jsonl.Start{Dir: "/some/where"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	text := func(kind msg.Kind, meta bool, text string) msg.Message {
+		return msg.Message{ID: text, Kind: kind, Meta: meta, Blocks: []msg.Block{msg.Text(text)}}
+	}
+	if err := log.Append(
+		text(msg.KindUser, false, "<command-message>fix</command-message>\n<command-name>/fix</command-name>\n<command-args>the \"Ärger\"</command-args>"),
+		text(msg.KindUser, true, "only for the model"),
+		text(msg.KindAssistant, false, "It was a <race> in the cache.\nNow it is gone."),
+	); err != nil {
+		t.Fatal(err)
+	}
+	for want, where := range map[string]string{
+		"RACE":               "It was a <race> in the cache. Now it is gone.",
+		"<race>":             "It was a <race> in the cache. Now it is gone.",
+		`"ärger"`:            `/fix the "Ärger"`,
+		"cache.\nnow":        "It was a <race> in the cache. Now it is gone.",
+		"only for the model": "",
+		"command-name":       "",
+		"nothing like it":    "",
+		"":                   "",
+	} {
+		got, ok := jsonl.Holds(log.Path(), want)
+		if got != where || ok != (where != "") {
+			t.Errorf("Holds(%q) = %q, %v", want, got, ok)
+		}
+	}
+	all, err := s.ListAll()
+	if err != nil || len(all) != 1 || all[0].Prompt != `/fix the "Ärger"` {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if _, ok := jsonl.Holds("/no/such/file", "x"); ok {
+		t.Error("found in no file")
+	}
+}
+
+func TestTyped(t *testing.T) {
+	for in, want := range map[string]string{
+		"<command-message>a</command-message>\n<command-name>/a</command-name>":                                            "/a",
+		"<command-name>/a</command-name>\n<command-message>a</command-message>\n<command-args>x\ny</command-args>":         "/a x\ny",
+		"<command-message>a</command-message>\n<command-name>/a</command-name>\n<command-args>x</b></command-args>":        "/a x</b>",
+		"plain <command-name>/a</command-name>":                                                                            "plain <command-name>/a</command-name>",
+		"<command-name>/a":                                                                                                 "<command-name>/a",
+		"<command-message>a</command-message>\n<command-name>/a</command-name>\n            <command-args></command-args>": "/a",
+	} {
+		if got, _ := jsonl.Typed(in); got != want {
+			t.Errorf("Typed(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
