@@ -82,7 +82,7 @@ func (e *editor) Open(_ context.Context, s acp.Start) (*acp.Opened, error) {
 		}
 		o.resume = s.ID
 	}
-	r, err := newRun(o, Streams{In: nil, Out: e.st.Err, Err: e.st.Err})
+	live, err := open(o, Streams{Out: e.st.Err, Err: e.st.Err})
 	switch {
 	case errors.Is(err, errNoKey):
 		return nil, fmt.Errorf("%w: %w", acp.ErrAuth, err)
@@ -91,21 +91,16 @@ func (e *editor) Open(_ context.Context, s acp.Start) (*acp.Opened, error) {
 	case err != nil:
 		return nil, err
 	}
-	r.tellNotes()
 	e.mu.Lock()
-	e.runs[r] = struct{}{}
+	e.runs[live.run] = struct{}{}
 	e.mu.Unlock()
-	ctx, cancel := context.WithCancel(context.Background())
-	conn := r.session.Connect(ctx)
 	end := func() {
-		cancel()
-		conn.Wait()
-		r.close()
+		live.Close()
 		e.mu.Lock()
-		delete(e.runs, r)
+		delete(e.runs, live.run)
 		e.mu.Unlock()
 	}
-	return &acp.Opened{ID: r.conv.log.ID(), Conn: conn, History: r.past(), Close: end}, nil
+	return &acp.Opened{ID: live.ID(), Conn: live.Conn, History: live.History(), Close: end}, nil
 }
 
 // past is the whole conversation, with what stands before a compact boundary.

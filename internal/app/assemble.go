@@ -113,7 +113,14 @@ func (r *run) takeUp() {
 // tool must be among the definitions. The prompt cache is lost by that.
 func (r *run) thaw() {
 	f := r.conv.state.Frozen
-	if f == nil || r.tools.structured == nil {
+	if f == nil {
+		return
+	}
+	if r.newCustomTools(f.Tools) {
+		r.conv.state.Frozen = nil
+		return
+	}
+	if r.tools.structured == nil {
 		return
 	}
 	want := r.tools.structured.Def()

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"lathe/internal/perm"
+	"lathe/internal/session"
+	"lathe/internal/tool"
 )
 
 // options are the command line, parsed.
@@ -74,6 +76,9 @@ type options struct {
 	asks    bool                   // somebody answers permission questions
 	canCall func(kind string) bool // what the host answers; nil: nothing
 	entry   string                 // how the session was begun, for its records
+	env     map[string]string      // over the process's environment
+	custom  []tool.Tool            // tools of the program that embeds us
+	store   session.Store          // keeps the session; nil: files
 
 	state     string // of the demo: replaces the state directory
 	recording []byte // of the demo: answers

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,8 +47,10 @@ func findPlace(o *options) (*place, error) {
 	p := &place{root: git.Root(work)}
 	p.sys = sys.Sys{
 		Now: time.Now, NewID: func() string { return uuid.NewString() }, Getenv: os.Getenv, Environ: os.Environ,
-		Version: Version, Dirs: directories(work, home),
+		Version: Version,
 	}
+	p.overlay(o.env)
+	p.sys.Dirs = directories(work, home, p.sys.Getenv)
 	if o.state != "" {
 		p.sys.Dirs.State = o.state
 	}
@@ -95,14 +98,14 @@ func workDir(dir string) (string, error) {
 
 // directories says where state is written and configuration read: LATHE_HOME, else CLAUDE_CONFIG_DIR, else
 // ~/.lathe for state; CLAUDE_CONFIG_DIR, else ~/.claude for configuration.
-func directories(work, home string) sys.Dirs {
+func directories(work, home string, getenv func(string) string) sys.Dirs {
 	d := sys.Dirs{Work: work, Home: home}
-	conf := os.Getenv("CLAUDE_CONFIG_DIR")
+	conf := getenv("CLAUDE_CONFIG_DIR")
 	d.Config = conf
 	if conf == "" && home != "" {
 		d.Config = filepath.Join(home, ".claude")
 	}
-	switch state := os.Getenv("LATHE_HOME"); {
+	switch state := getenv("LATHE_HOME"); {
 	case state != "":
 		d.State = state
 	case conf != "":
@@ -137,30 +140,28 @@ func settingSources(text string) ([]string, error) {
 	return out, nil
 }
 
-// applyEnv puts the settings' env blocks over the process environment, for us and for children.
-func (p *place) applyEnv() {
-	env := p.settings.Env()
+// applyEnv puts the settings' env blocks over the environment, for us and for children.
+func (p *place) applyEnv() { p.overlay(p.settings.Env()) }
+
+// overlay puts variables over the environment.
+func (p *place) overlay(env map[string]string) {
 	if len(env) == 0 {
 		return
 	}
+	getenv, environ := p.sys.Getenv, p.sys.Environ
 	p.sys.Getenv = func(key string) string {
 		if v, ok := env[key]; ok {
 			return v
 		}
-		return os.Getenv(key)
+		return getenv(key)
 	}
 	p.sys.Environ = func() []string {
-		out := slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		out := slices.DeleteFunc(environ(), func(kv string) bool {
 			key, _, _ := strings.Cut(kv, "=")
 			_, over := env[key]
 			return over
 		})
-		keys := make([]string, 0, len(env))
-		for k := range env {
-			keys = append(keys, k)
-		}
-		slices.Sort(keys)
-		for _, k := range keys {
+		for _, k := range slices.Sorted(maps.Keys(env)) {
 			out = append(out, k+"="+env[k])
 		}
 		return out

@@ -40,6 +40,9 @@ type conversation struct {
 
 // openSession starts, continues, resumes or forks a session.
 func openSession(o *options, p *place, prices *price.Table) (*conversation, error) {
+	if o.store != nil {
+		return openStored(o, p.sys.Dirs.Work)
+	}
 	store, start := sessionStore(o, p, prices), sessionStart(p)
 	if o.sessionID != "" {
 		id, err := uuid.Parse(o.sessionID)

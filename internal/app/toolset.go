@@ -92,6 +92,7 @@ func (r *run) newToolset() (*toolset, error) {
 		}
 		kept = append(kept, ts.structured)
 	}
+	kept = append(kept, r.customTools()...)
 	ts.registry = tool.NewRegistry(kept...)
 	return ts, nil
 }

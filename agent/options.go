@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+
+	"lathe/internal/app"
+	"lathe/internal/tool"
+)
+
+// Options are what a session begins with. The zero value is a session in the current directory, as lathe -p would
+// begin one: nobody is asked, so what no rule allows is denied.
+type Options struct {
+	// Dir is the working directory; empty: the process's. More are directories that the session may work in, too.
+	Dir  string
+	More []string
+	// StateDir is where sessions and state are kept; empty: LATHE_HOME, else ~/.lathe.
+	StateDir string
+	// Env are environment variables over the process's, for the session and the commands that it runs, such as
+	// ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL.
+	Env map[string]string
+
+	// Model is an id or alias; empty: as settings and environment say. Fallback are used when it is overloaded.
+	Model    string
+	Fallback []string
+	Effort   string // low, medium, high, xhigh, max
+	// Replay answers from a recording (lathe --record FILE) and calls no model. Record writes one.
+	Replay, Record string
+
+	// SystemPrompt replaces the system prompt, where it is not nil. Append is added to it in any case.
+	SystemPrompt *string
+	Append       string
+
+	// Mode is the permission mode: default, acceptEdits, plan, auto, dontAsk, bypassPermissions.
+	Mode string
+	// Allow and Deny are permission rules, such as "Bash(go test *)" or "Edit".
+	Allow, Deny []string
+	// Permission answers what would be asked. Nil: nobody is asked.
+	Permission func(ctx context.Context, q Question) (Answer, error)
+	// Hooks are called as things happen.
+	Hooks []Hook
+
+	// Builtin are the built-in tools to offer; nil: all, empty: none. Tools are the program's own.
+	Builtin []string
+	Tools   []Tool
+
+	MaxTurns     int     // model calls of one prompt; 0: no limit
+	MaxBudgetUSD float64 // 0: no limit
+	// Schema is a JSON Schema, an object: the result then has a structured answer that fits it.
+	Schema json.RawMessage
+
+	// Resume is the id of a session to go on with. Continue takes the newest one of Dir. Fork goes on in a copy.
+	Resume         string
+	Continue, Fork bool
+	// SessionID is the id of a new session, a UUID; empty: a random one.
+	SessionID string
+	// Store keeps sessions; nil: files below StateDir, as lathe does. NoPersist keeps nothing.
+	Store     Store
+	NoPersist bool
+
+	// Settings is a settings file, or settings as JSON. Sources are the files that are read beside it, of user, project
+	// and local; nil: all, empty: none. Trust lets the directory's own settings grant and run things.
+	Settings string
+	Sources  []string
+	Trust    bool
+
+	// Log is told what a person should know; nil: nobody.
+	Log io.Writer
+}
+
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+func (o Options) library() (app.Library, error) {
+	l := app.Library{
+		Dir: o.Dir, Dirs: o.More, StateDir: o.StateDir, Env: maps.Clone(o.Env), Model: o.Model, Fallback: o.Fallback, Effort: o.Effort,
+		Replay: o.Replay, Record: o.Record, System: o.SystemPrompt, Append: o.Append, Mode: o.Mode, Allowed: o.Allow, Denied: o.Deny,
+		Tools: o.Builtin, MaxTurns: o.MaxTurns, MaxBudget: o.MaxBudgetUSD, Schema: string(o.Schema), Resume: o.Resume, Continue: o.Continue,
+		Fork: o.Fork, SessionID: o.SessionID, Store: o.Store, NoPersist: o.NoPersist, Settings: o.Settings, Sources: o.Sources, Trust: o.Trust,
+		Log: o.Log, Asks: o.Permission != nil, Calls: func(kind string) bool { return kind == callHook },
+	}
+	seen := map[string]bool{}
+	for _, t := range o.Tools {
+		switch {
+		case !toolName.MatchString(t.Name):
+			return l, fmt.Errorf("tool name %q: letters, digits, _ and - make one", t.Name)
+		case seen[t.Name]:
+			return l, fmt.Errorf("there are two tools named %s", t.Name)
+		case t.Run == nil:
+			return l, fmt.Errorf("tool %s has no function to run", t.Name)
+		}
+		seen[t.Name] = true
+		c, err := newCustom(t)
+		if err != nil {
+			return l, err
+		}
+		l.Custom = append(l.Custom, tool.Tool(c))
+	}
+	if o.Store != nil && o.NoPersist {
+		return l, errors.New("a Store and NoPersist contradict each other")
+	}
+	var err error
+	l.Hooks, err = registration(o.Hooks)
+	return l, err
+}
+
+// Question is a permission question: may this call run?
+type Question struct {
+	Tool    string
+	CallID  string
+	Input   json.RawMessage
+	Summary string   // one line for a person
+	Reason  string   // why it is asked
+	Rules   []string // what Answer.Remember would allow from now on
+	Agent   string   // the sub-agent that asks, by the id of its Agent call; empty: the session itself
+}
+
+// Answer answers a Question. The zero value refuses the call.
+type Answer struct {
+	Allow    bool
+	Input    json.RawMessage // runs in place of the call's own, where Allow is set; nil: as asked
+	Remember bool            // with Allow: the question's Rules hold for the session
+	Message  string          // to the model, of a refusal
+	Stop     bool            // with a refusal: the turn ends
+}
