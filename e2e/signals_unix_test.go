@@ -321,3 +321,28 @@ func (r *rig) blocked(pid int) {
 
 // setsid gives the program a session of its own, without a terminal.
 func setsid(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
+// What belongs to a file that a turn read before it was interrupted comes with the next turn.
+func TestRulesAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(answer(readFile("src/a.go"), bash("touch started; sleep 300")), fakeapi.Text("on")))
+	r.file("src/a.go", "package a\n")
+	r.file("src/CLAUDE.md", "RULE: tests first.\n")
+	h := r.host(t, "--permission-mode", "bypassPermissions")
+	h.user("go")
+	h.next("the call", func(m map[string]any) bool {
+		return m["type"] == "assistant" && strings.Contains(fmt.Sprint(m), "sleep 300")
+	})
+	r.appears("started")
+	h.say(`{"type":"control_request","request_id":"stop","request":{"subtype":"interrupt"}}`)
+	h.typed("result")
+	h.user("and now?")
+	h.typed("result")
+	if code := h.end(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, h.errs)
+	}
+	if body := string(r.last().Body); !strings.Contains(body, "RULE: tests first.") {
+		t.Errorf("the rule of the folder is not in the next request:\n%s", body)
+	}
+	r.legal()
+}

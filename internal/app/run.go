@@ -28,6 +28,7 @@ import (
 	"lathe/internal/session"
 	"lathe/internal/tool"
 	"lathe/internal/trace"
+	"lathe/internal/turn"
 )
 
 // run is one conversation of a run of the program with what was built for it: the session's own, or that of one of
@@ -352,14 +353,17 @@ func (r *run) resultsDir() string {
 	return r.tempDir
 }
 
-// afterTurn joins the calls that were started early.
-func (r *run) afterTurn() {
+// afterTurn joins the calls that were started early. The files of a turn that was broken off are kept in mind: what belongs
+// to them may not have been attached any more, and comes with the next turn.
+func (r *run) afterTurn(t *turn.Turn) {
 	r.toolStage.Wait()
 	if r.agent == nil {
 		r.keepDir()
 	}
-	r.touchedMu.Lock()
-	r.touched = nil
-	r.touchedMu.Unlock()
+	if t.Stop == nil {
+		r.touchedMu.Lock()
+		r.touched = nil
+		r.touchedMu.Unlock()
+	}
 	r.custom.endTurn()
 }

@@ -55,7 +55,7 @@ type Config struct {
 	// Begin runs before a turn is announced. What it returns is appended before the prompt; an error ends the turn.
 	Begin func(ctx context.Context, t *turn.Turn) ([]msg.Message, error)
 	// AfterTurn joins what a turn may have left running. It is called once after each turn.
-	AfterTurn func()
+	AfterTurn func(t *turn.Turn)
 }
 
 // Session is one conversation. Submit may run one turn at a time; every other method is safe for concurrent use.
@@ -251,7 +251,7 @@ func (s *Session) run(ctx context.Context, t *turn.Turn) error {
 	r := turn.Runner{Stages: s.stages, Trace: s.tracer, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.check}
 	err := r.Run(ctx, t)
 	if s.cfg.AfterTurn != nil {
-		s.cfg.AfterTurn()
+		s.cfg.AfterTurn(t)
 	}
 	if errors.Is(err, errGone) {
 		return nil
