@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,7 +50,7 @@ func newRig(t testing.TB, script *fakeapi.Script) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, dir: filepath.Join(root, "work"), home: filepath.Join(root, "home")}
+	r := &rig{t: t, dir: filepath.Join(root, "work"), home: root} // the screen shows ~/work
 	for _, d := range []string{r.dir, r.home} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
@@ -82,6 +83,16 @@ func (r *rig) file(name, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// read returns the text of a file below the working directory.
+func (r *rig) read(name string) string {
+	r.t.Helper()
+	b, err := os.ReadFile(filepath.Join(r.dir, name))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(b)
 }
 
 func (r *rig) command(args ...string) *exec.Cmd {
@@ -306,13 +317,37 @@ func (s *screen) until(what string, cond func(text string) bool) string {
 func (s *screen) waitFor(texts ...string) string {
 	s.t.Helper()
 	return s.until(fmt.Sprintf("%q", texts), func(screen string) bool {
+		words := strings.Join(strings.Fields(screen), " ")
 		for _, t := range texts {
-			if !strings.Contains(screen, t) {
+			if !strings.Contains(screen, t) && !strings.Contains(words, t) { // a text may be wrapped
 				return false
 			}
 		}
 		return true
 	})
+}
+
+// steady is the screen once it did not change for a while, with the clock of the spinner and the directory masked.
+func (s *screen) steady() string {
+	s.t.Helper()
+	last, since := s.text(), time.Now()
+	for time.Since(since) < 150*time.Millisecond {
+		select {
+		case <-s.changed:
+		case <-time.After(30 * time.Millisecond):
+		}
+		if now := s.text(); now != last {
+			last, since = now, time.Now()
+		}
+	}
+	return s.mask(last)
+}
+
+var clocks = regexp.MustCompile(`\(\d+s( · [↑↓] [0-9.]+k?)?`)
+
+func (s *screen) mask(text string) string {
+	text = strings.NewReplacer(s.cmd.Dir, "/W", "✸", "✶", "✹", "✶", "✺", "✶", "✷", "✶").Replace(text)
+	return clocks.ReplaceAllString(text, "(0s")
 }
 
 // gone waits until the screen does not show a text.
@@ -384,4 +419,33 @@ func (s *screen) signal(sig syscall.Signal) {
 	if err := s.cmd.Process.Signal(sig); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// settled waits for what the screen does not show.
+func (s *screen) settled(cond func() bool) {
+	s.t.Helper()
+	for limit := time.Now().Add(patience); !cond(); {
+		if time.Now().After(limit) {
+			s.t.Fatalf("not in time. The screen:\n%s", s.text())
+		}
+		select {
+		case <-s.changed:
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// stopped reports whether the program is suspended.
+func (s *screen) stopped() bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	return strings.HasPrefix(rest, "T")
+}
+
+func (r *rig) drafts() []string {
+	list, _ := filepath.Glob(filepath.Join(r.home, ".lathe", "drafts", "*.json"))
+	return list
 }

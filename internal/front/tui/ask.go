@@ -120,7 +120,16 @@ func (u *ui) askBody(e event.Ask, cols int) []string {
 	if e.Decision.Reason != "" {
 		add("", u.th.Warning.Paint("Why: ")+width.Inert(e.Decision.Reason)+u.from(e.Decision.Source))
 	}
+	times := map[string]int{}
 	for _, p := range e.Decision.Parts {
+		times[p.Text+"\x00"+p.Reason]++
+	}
+	for _, p := range e.Decision.Parts {
+		n := times[p.Text+"\x00"+p.Reason]
+		if n == 0 {
+			continue // shown already
+		}
+		times[p.Text+"\x00"+p.Reason] = 0
 		style := u.th.Muted
 		switch p.Verdict {
 		case perm.Deny:
@@ -132,7 +141,11 @@ func (u *ui) askBody(e event.Ask, cols int) []string {
 		if p.Source.Rule != "" {
 			reason = "rule " + p.Source.Rule
 		}
-		add("  ", style.Paint(fmt.Sprintf("%-5s ", p.Verdict))+exact(p.Text)+u.th.Muted.Paint(" — "+width.Inert(reason))+u.from(p.Source))
+		text := exact(p.Text)
+		if n > 1 {
+			text += fmt.Sprintf(" (%d times)", n)
+		}
+		add("  ", style.Paint(fmt.Sprintf("%-5s ", p.Verdict))+text+u.th.Muted.Paint(" — "+width.Inert(reason))+u.from(p.Source))
 	}
 	return out
 }

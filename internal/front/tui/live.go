@@ -41,7 +41,11 @@ func (u *ui) foot(n int) ([]string, screen.Cursor) {
 	var below []string
 	var cur screen.Cursor
 	if d := u.dialog(); d != nil {
-		below, cur = d.rows(u, u.cols, max(4, n-2))
+		most := n - 2
+		if u.full == nil { // a narrower terminal makes it higher: what does not fit then would stay behind in the scrollback
+			most = min(most, max(12, n*2/3))
+		}
+		below, cur = d.rows(u, u.cols, max(4, most))
 		below = append([]string{""}, below...)
 		cur.Row++
 	} else {
@@ -136,6 +140,8 @@ func (u *ui) doing(now time.Time) string {
 	w := &u.work
 	quiet := now.Sub(w.lastByte)
 	switch {
+	case u.dialog() != nil:
+		return "waiting for your answer"
 	case !w.retryAt.IsZero() && w.retryAt.After(now):
 		return fmt.Sprintf("%s; try %d of %d in %s", width.Inert(strings.TrimRight(w.retry.Text, ".")), w.retry.Attempt, w.retry.Max, clock(w.retryAt.Sub(now)+time.Second-1))
 	case len(w.tools) == 1:

@@ -123,7 +123,11 @@ func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
 	u.links = knowsLinks(o.Getenv)
 	u.prompt = newPrompt()
 	u.print(width.Line{Text: u.th.Strong.Paint("Lathe") + u.th.Muted.Paint(" "+o.Version+"  "+width.Inert(o.Cwd))})
-	u.print(width.Line{Text: u.th.Muted.Paint("? for keys · / for commands · @ for files · ! for a shell command")})
+	help := "? for keys · / for commands · @ for files · ! for a shell command"
+	if cols <= width.Of(help) {
+		help = "? keys · / commands · @ files · ! shell"
+	}
+	u.print(width.Line{Text: u.th.Muted.Paint(help)})
 	return u
 }
 
@@ -223,7 +227,7 @@ func (u *ui) draw() {
 	if err != nil { // the terminal has gone
 		u.quit, u.outcome.Code = true, 1
 	}
-	if !u.ticking && u.busy() {
+	if !u.ticking && u.busy() && (u.dialog() == nil || len(u.work.tools) > 0) {
 		u.ticking = true
 		u.tick.Reset(tickTime)
 	}

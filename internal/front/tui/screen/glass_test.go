@@ -137,6 +137,9 @@ func (g *glass) sequence(s string) {
 			clear(g.lines[at].cells[g.x:])
 			g.lines[at].soft = false
 		}
+	case final == 'J' && body == "" && g.x == 0 && g.y == 0: // as tmux does
+		g.top += g.height
+		g.fill()
 	case final == 'J' && body == "":
 		clear(g.lines[at].cells[g.x:])
 		g.lines[at].soft = false

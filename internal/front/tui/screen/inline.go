@@ -220,8 +220,10 @@ func (s *Inline) reprint(rows []row, foot []string, d int) {
 	if len(rows) == 0 {
 		d = 0
 	}
-	s.move(min(d, max(0, len(s.above)+len(s.foot)-1)), 0)
-	s.b.WriteString("\x1b[J")
+	if drawn := len(s.above) + len(s.foot); drawn > 0 {
+		s.move(min(d, drawn-1), 0)
+		s.wipe(drawn - d)
+	}
 	s.print(rows[d:])
 	for i, l := range foot {
 		if i > 0 {
@@ -230,6 +232,16 @@ func (s *Inline) reprint(rows []row, foot []string, d int) {
 		s.b.WriteString(l)
 	}
 	s.at, s.col = len(rows)+max(0, len(foot)-1), s.width
+}
+
+// wipe erases the cursor's row and all below it, of which at least n are ours. To erase all in one go would be shorter,
+// but tmux takes that, in the first row, for a wish to keep the screen in its history.
+func (s *Inline) wipe(n int) {
+	s.b.WriteString("\r\x1b[K")
+	s.col = 0
+	if n > 1 {
+		s.b.WriteString("\x1b[B\x1b[J\x1b[A")
+	}
 }
 
 // print writes whole lines, each with its end.

@@ -18,7 +18,8 @@ func (s *Inline) Resize(cols, rows int) error {
 	oldWidth, oldHeight := s.width, s.height
 	s.width, s.height = cols, rows
 	if covered {
-		s.b.WriteString("\x1b[H\x1b[J")
+		s.b.WriteString("\x1b[H")
+		s.wipe(rows)
 		s.repaint(region, oldWidth, oldHeight)
 		return s.flush()
 	}
@@ -26,7 +27,7 @@ func (s *Inline) Resize(cols, rows int) error {
 	if up > 0 {
 		s.csi(up, 'A')
 	}
-	s.b.WriteString("\x1b[J")
+	s.wipe(up + region)
 	s.lines(s.tail)
 	s.printed = 0
 	for _, l := range s.tail {
@@ -129,7 +130,7 @@ func (s *Inline) Redraw() error { return s.Resize(s.width, s.height) }
 // Leave takes the region away and leaves the cursor below what was committed, for the shell or another program.
 func (s *Inline) Leave() error {
 	s.move(0, 0)
-	s.b.WriteString("\x1b[J")
+	s.wipe(len(s.above) + len(s.foot))
 	if s.hidden {
 		s.b.WriteString("\x1b[?25h")
 		s.hidden = false
