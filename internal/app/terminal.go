@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +45,7 @@ func runTerminal(o *options, st Streams) int {
 		In: in, Out: out, Version: Version, Cwd: shownDir(), Getenv: os.Getenv, Now: time.Now, Prompt: o.prompt, Images: o.images,
 		Reader: o.reader, Fullscreen: o.fullscreen, Start: s.start, Die: s.die,
 	}
-	if self, err := os.Executable(); err == nil {
+	if self, err := exec.LookPath(os.Args[0]); err == nil { // as it was called, for programs of several names
 		opts.Guard = []string{self, guardName}
 	}
 	left, err := tui.Run(context.Background(), opts)

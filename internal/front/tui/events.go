@@ -53,7 +53,7 @@ type toolRun struct {
 // keepOutput bounds the live output that is kept of a running call.
 const keepOutput = 8 << 10
 
-func (u *ui) busy() bool { return u.work.running || u.starting || len(u.work.tools) > 0 }
+func (u *ui) busy() bool { return u.work.running || len(u.work.tools) > 0 }
 
 // event takes one event of the session.
 func (u *ui) event(env event.Envelope) {

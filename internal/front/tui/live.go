@@ -73,6 +73,9 @@ func (u *ui) working(n int) []string {
 		out = append(out, u.todoRows()...)
 	}
 	for i, q := range u.queue {
+		if !q.shown(u.o.Now()) {
+			continue
+		}
 		if i == maxQueue {
 			out = append(out, u.th.Faint.Paint(fmt.Sprintf("  and %d more", len(u.queue)-i)))
 			break
@@ -110,9 +113,6 @@ var frames = []string{"✶", "✸", "✹", "✺", "✹", "✷"}
 func (u *ui) spinner() string {
 	now := u.o.Now()
 	w := &u.work
-	if u.starting {
-		return u.th.Muted.Paint("… getting ready")
-	}
 	if !w.running {
 		return ""
 	}
@@ -188,8 +188,8 @@ func (u *ui) inputRows(n int) ([]string, screen.Cursor) {
 	case u.menu != nil:
 		rows = append(rows, u.menu.rows(u)...)
 	case u.hint != "":
-		for _, l := range strings.Split(u.hint, "\n") {
-			rows = append(rows, u.th.Muted.Paint(width.Cut("  "+l, u.cols-1, "…")))
+		for _, l := range rowsOf(u.hint, u.cols-3) {
+			rows = append(rows, u.th.Muted.Paint("  "+l))
 		}
 	default:
 		rows = append(rows, u.statusRows()...)

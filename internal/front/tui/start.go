@@ -66,6 +66,10 @@ func (u *ui) started(s *Session, err error) {
 		u.send(event.Prompt{Text: u.o.Prompt, Images: u.o.Images})
 		u.o.Prompt, u.o.Images = "", nil
 	}
+	for _, f := range u.later {
+		f()
+	}
+	u.later = nil
 	for _, q := range u.queue { // typed while the session was not ready
 		u.op(q.prompt)
 	}
@@ -125,6 +129,9 @@ func (u *ui) op(op event.Op) {
 // query asks the session, and has then run with the answer.
 func (u *ui) query(kind string, payload any, then func(event.Reply)) {
 	if u.session == nil {
+		if u.starting {
+			u.later = append(u.later, func() { u.query(kind, payload, then) })
+		}
 		return
 	}
 	u.nextID++

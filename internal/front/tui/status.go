@@ -104,6 +104,9 @@ func (u *ui) statusRows() []string {
 	if u.prompt.shell {
 		left = u.th.Shell.Paint("  ! shell mode · esc leaves")
 	}
+	if u.starting {
+		left = u.th.Muted.Paint("  … getting ready")
+	}
 	if u.failed != "" {
 		left = u.th.Error.Paint("  no session")
 	}

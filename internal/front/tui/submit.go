@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"lathe/internal/event"
 	"lathe/internal/front/tui/editor"
@@ -16,7 +17,12 @@ type queued struct {
 	prompt event.Prompt
 	text   string
 	draft  editor.Draft
+	at     time.Time
+	waits  bool // something else ran when it was sent
 }
+
+// shown reports whether a prompt stands in the list: what is taken up at once does not.
+func (q queued) shown(now time.Time) bool { return q.waits || now.Sub(q.at) > 300*time.Millisecond }
 
 // submit sends what is typed.
 func (u *ui) submit() {
@@ -60,7 +66,7 @@ func (u *ui) send(p event.Prompt) { u.enqueue(p, editor.Draft{Text: p.Text}) }
 func (u *ui) enqueue(p event.Prompt, d editor.Draft) {
 	u.nextID++
 	p.ID = newID()
-	u.queue = append(u.queue, queued{prompt: p, text: d.Text, draft: d})
+	u.queue = append(u.queue, queued{prompt: p, text: d.Text, draft: d, at: u.o.Now(), waits: u.work.running || u.session == nil})
 	u.op(p)
 }
 

@@ -44,6 +44,7 @@ type ui struct {
 	events   chan event.Envelope
 	posted   chan func()
 	replies  map[string]func(event.Reply)
+	later    []func() // queries for a session that is being built
 	nextID   int
 
 	items     []item
@@ -99,6 +100,10 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 		}
 	}()
 	u := newUI(ctx, o, tty)
+	if o.Fullscreen {
+		u.toFull()
+	}
+	u.starting = true
 	u.draw()
 	stop := u.signals()
 	defer stop()

@@ -127,5 +127,14 @@ func watchSize(t *Terminal) (stop func()) {
 // Suspend stops the process as Ctrl+Z does, with the terminal as it was found, and takes the terminal back when the
 // process goes on.
 func (t *Terminal) Suspend() error {
-	return t.Lend(func() error { return syscall.Kill(0, syscall.SIGSTOP) })
+	return t.Lend(func() error {
+		goOn := make(chan os.Signal, 1)
+		signal.Notify(goOn, syscall.SIGCONT)
+		defer signal.Stop(goOn)
+		if err := syscall.Kill(0, syscall.SIGSTOP); err != nil {
+			return err
+		}
+		<-goOn // the stop may reach this thread late
+		return nil
+	})
 }
