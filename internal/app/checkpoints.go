@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 
@@ -9,6 +10,9 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/file"
 	"lathe/internal/msg"
+	"lathe/internal/perm"
+	"lathe/internal/proc"
+	"lathe/internal/tool/bash"
 	"lathe/internal/turn"
 )
 
@@ -39,7 +43,10 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 	if r.conv.dir == "" {
 		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
 	}
-	return checkpoint.Open(checkpoint.Options{Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID})
+	return checkpoint.Open(checkpoint.Options{
+		Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID,
+		Exclude: []string{r.place.sys.Dirs.State, r.place.sys.Dirs.Config},
+	})
 }
 
 // beginTurn is called before a turn is announced.
@@ -103,4 +110,42 @@ func (r *run) seenAgain(messages []msg.Message, but []checkpoint.Change) {
 		r.tools.files.Forget(c.Path)
 	}
 	r.tools.todos.Restore(messages)
+}
+
+// watched wraps a command for the Bash tool: what it changes is kept, and it runs confined where that is wanted. A
+// command that only reads is not watched.
+func (r *run) watched(spec *proc.Spec, command string, leave bool) (bash.SandboxEnd, error) {
+	var w *checkpoint.Watch
+	if r.checkpoints != nil && !r.onlyReads(command) {
+		w = r.checkpoints.Watch(context.Background(), "Bash", append(r.tools.workspace.Roots(), r.tools.workspace.Cwd()))
+	}
+	end, err := r.confine(spec, command, leave)
+	if err != nil {
+		w.Drop()
+		return nil, err
+	}
+	if w == nil {
+		return end, nil
+	}
+	return func(failed bool, output string) (notes []string) {
+		if end != nil {
+			notes = end(failed, output)
+		}
+		if err := w.End(context.Background()); err != nil {
+			r.warn(err.Error())
+		}
+		return notes
+	}, nil
+}
+
+// onlyReads reports whether every part of a command is one that changes nothing, whatever the rules and the mode say.
+func (r *run) onlyReads(command string) bool {
+	in, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return false
+	}
+	env := r.env()
+	env.Rules, env.Mode, env.Sandbox = nil, perm.ModeDefault, perm.Sandbox{}
+	d := perm.Decide(perm.Request{Tool: "Bash", Input: in}, env)
+	return d.Verdict == perm.Allow && d.Source.Kind == "readonly"
 }

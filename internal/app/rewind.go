@@ -43,6 +43,7 @@ type rewound struct {
 	Conflicts []leftOut `json:"conflicts,omitempty"` // changed by somebody else
 	Lost      []leftOut `json:"lost,omitempty"`      // what they were was not kept
 	Failed    []leftOut `json:"failed,omitempty"`    // could not be changed
+	Unwatched []leftOut `json:"unwatched,omitempty"` // directories in which commands may have changed more
 	Undo      string    `json:"undo,omitempty"`      // user_message_id that takes the change of files back
 	Prompt    string    `json:"prompt,omitempty"`    // text of the prompt that the conversation went back to
 	LeftOut   int       `json:"messagesLeftOut,omitempty"`
@@ -154,6 +155,7 @@ func (out *rewound) tell(p *checkpoint.Plan, dry bool) {
 		}
 		return l
 	}
+	out.Unwatched = list(p.Blind)
 	out.Skipped, out.Conflicts, out.Lost, out.Failed = list(p.Skipped), list(p.Conflicts), list(p.Lost), list(p.Failed)
 	if !dry {
 		out.SkippedLinks = len(p.Skipped)

@@ -153,6 +153,7 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 	left("Left alone, since somebody else changed them (add force to put them back all the same):", out.Conflicts)
 	left("Left alone:", out.Skipped)
 	left("Cannot be put back:", slices.Concat(out.Lost, out.Failed))
+	left("Commands may have changed more than is known here:", out.Unwatched)
 	if out.Undo != "" {
 		b.WriteString("/rewind undo takes this back.")
 	}

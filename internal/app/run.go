@@ -318,6 +318,9 @@ func (r *run) close() {
 	}
 	r.procs.Close()
 	r.sandbox.Close()
+	if r.checkpoints != nil {
+		r.checkpoints.Close()
+	}
 	if err := r.conv.log.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
 	}

@@ -24,6 +24,7 @@ type Turn struct {
 // one that cannot be changed does not stop the others. Cut off in the middle, it is done by another call. lock, when
 // set, is called for each path and returns what unlocks it. The plan that comes back says what was done.
 func (s *Store) Apply(ctx context.Context, to string, force bool, lock func(path string) (unlock func())) (*Plan, error) {
+	s.ready()
 	var p *Plan
 	err := s.locked(func() (err error) {
 		if p, err = s.plan(to, force); err != nil || len(p.Changes) == 0 {

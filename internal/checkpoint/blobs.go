@@ -85,5 +85,5 @@ func (b *blobs) sweep(needed map[string]bool) {
 }
 
 func createFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	return os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 }

@@ -17,6 +17,7 @@ const (
 	typePrompt = "prompt" // a prompt begins: Turn is its message's uuid
 	typeRewind = "rewind" // files are put back: Turn is an id of its own, To the prompt
 	typeChange = "change"
+	typeBlind  = "blind" // commands ran in a directory (Path) that is not watched; Was says why
 )
 
 // record is one line of the log.
@@ -91,7 +92,7 @@ func (j *journal) forget() {
 
 func (j *journal) add(r record) {
 	j.records = append(j.records, r)
-	if r.Type == typeChange {
+	if r.Type != typePrompt && r.Type != typeRewind {
 		return
 	}
 	if _, again := j.turns[r.Turn]; !again {

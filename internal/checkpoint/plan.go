@@ -3,6 +3,8 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -29,6 +31,7 @@ type Plan struct {
 	Conflicts []Change // somebody else changed them since: left alone, unless forced
 	Skipped   []Change // links in the way, and files with several names: always left alone
 	Lost      []Change // what they were was not kept
+	Blind     []Change // directories in which commands ran unwatched
 	Failed    []Change // of Apply: what could not be done
 	Undo      string   // of Apply: going back to this undoes it; empty when nothing was to be done
 }
@@ -55,6 +58,7 @@ func (p *Plan) Lines() (added, removed int) {
 // Plan tells what going back to the state before the prompt would do; it changes nothing. An id without a checkpoint is
 // an error that wraps ErrUnknown.
 func (s *Store) Plan(to string, force bool) (*Plan, error) {
+	s.ready()
 	var p *Plan
 	err := s.locked(func() (err error) {
 		p, err = s.plan(to, force)
@@ -74,9 +78,13 @@ func (s *Store) plan(to string, force bool) (*Plan, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w of the message %s: it is older than what is kept, or checkpoints were off", ErrUnknown, to)
 	}
+	p := &Plan{To: to}
 	trails := map[string]*trail{}
 	var paths []string
 	for _, r := range s.log.records {
+		if r.Type == typeBlind && s.log.place(r) >= from && !slices.ContainsFunc(p.Blind, func(c Change) bool { return c.Path == r.Path }) {
+			p.Blind = append(p.Blind, Change{Path: r.Path, Why: r.Was.Lost})
+		}
 		if r.Type != typeChange {
 			continue
 		}
@@ -94,16 +102,19 @@ func (s *Store) plan(to string, force bool) (*Plan, error) {
 		}
 		t.last = r
 	}
-	p := &Plan{To: to}
 	for _, path := range paths {
-		s.judge(p, trails[path], path, force)
+		s.judge(p, trails, path, force)
 	}
 	return p, nil
 }
 
 // judge adds what becomes of one path.
-func (s *Store) judge(p *Plan, t *trail, path string, force bool) {
+func (s *Store) judge(p *Plan, trails map[string]*trail, path string, force bool) {
+	t := trails[path]
 	now, data, _, err := look(path)
+	if err != nil && linkGoes(trails, path) {
+		now, data, err = State{}, nil, nil
+	}
 	c := Change{Path: path, From: now, To: t.first.Was}
 	switch {
 	case errors.Is(err, file.ErrMoved):
@@ -139,6 +150,17 @@ func (s *Store) judge(p *Plan, t *trail, path string, force bool) {
 		return
 	}
 	p.Changes = append(p.Changes, c)
+}
+
+// linkGoes reports whether the path lies behind a link that a command put in the place of a directory: the link goes
+// first, and then there is nothing.
+func linkGoes(trails map[string]*trail, path string) bool {
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if t := trails[dir]; t != nil && t.first.Was.Kind == Dir && t.last.Now.Kind == Link {
+			return true
+		}
+	}
+	return false
 }
 
 // conflict says why the change of a path would undo what somebody else did, "" if it would not.
@@ -200,6 +222,7 @@ type Point struct {
 
 // Points lists what one can go back to, oldest first.
 func (s *Store) Points() ([]Point, error) {
+	s.ready()
 	var out []Point
 	err := s.locked(func() error {
 		for _, i := range s.log.order {

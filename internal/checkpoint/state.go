@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"lathe/internal/file"
 )
@@ -56,7 +58,7 @@ func fileState(data []byte, info fs.FileInfo) State {
 	s := State{Kind: File, Hash: hash(data), Size: int64(len(data))}
 	if info != nil {
 		s.Mode = info.Mode() & modeBits
-		if n := names(info); n > 1 {
+		if _, n := sign(info); n > 1 {
 			s.Names = n
 		}
 	}
@@ -68,7 +70,7 @@ func fileState(data []byte, info fs.FileInfo) State {
 func look(path string) (s State, data []byte, info fs.FileInfo, err error) {
 	p, err := file.At(path)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || !errors.Is(err, file.ErrMoved) && behindFile(path) {
 			err = nil
 		}
 		return s, nil, nil, err
@@ -95,4 +97,17 @@ func look(path string) (s State, data []byte, info fs.FileInfo, err error) {
 		return State{Kind: File, Lost: err.Error(), Size: info.Size(), Mode: info.Mode() & modeBits}, nil, info, nil
 	}
 	return fileState(f.Data, f.Info), f.Data, f.Info, nil
+}
+
+// behindFile reports whether something that is no directory stands where a directory above the path should be.
+func behindFile(path string) bool {
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(dir)
+		if err == nil {
+			return !info.IsDir() && info.Mode()&fs.ModeSymlink == 0
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }

@@ -24,6 +24,8 @@ type Options struct {
 	NewID func() string
 	Turns int   // how many of the newest prompts are kept; 0: DefaultTurns
 	Bytes int64 // what the contents may take together; 0: DefaultBytes
+	// Exclude are directories that commands may change without being watched.
+	Exclude []string
 }
 
 // Store is the checkpoints of a session. It is safe for concurrent use, by several processes too.
@@ -35,6 +37,12 @@ type Store struct {
 	blobs blobs
 	bytes int64  // what the contents take, -1: not counted yet
 	turn  string // the prompt that changes belong to
+
+	once     sync.Once
+	watching sync.Mutex        // held while a tree is looked at before a command
+	known    map[string]copied // what was copied of which file, by path
+	pack     *pack             // nil: nothing was copied yet
+	large    map[string]bool   // directories that are too large to watch
 }
 
 // Open returns the store in a folder. Nothing is read before the first use.
@@ -46,7 +54,7 @@ func Open(o Options) *Store {
 		o.Bytes = DefaultBytes
 	}
 	return &Store{
-		opt: o, bytes: -1,
+		opt: o, bytes: -1, known: map[string]copied{}, large: map[string]bool{},
 		log:   journal{path: filepath.Join(o.Dir, "log.jsonl"), turns: map[string]int{}, write: (*os.File).Write},
 		blobs: blobs{dir: filepath.Join(o.Dir, "blobs"), create: createFile},
 	}
@@ -66,6 +74,7 @@ func (s *Store) locked(fn func() error) error {
 // Begin marks a prompt: what is changed from now on belongs to it. id is the uuid of the prompt's message. Of prompts
 // beyond the bounds the oldest are forgotten.
 func (s *Store) Begin(id string) error {
+	s.ready()
 	if err := os.MkdirAll(s.opt.Dir, 0o700); err != nil {
 		return fmt.Errorf("keep a checkpoint: %w", err)
 	}
@@ -146,6 +155,9 @@ func (s *Store) prune() {
 	needed := map[string]bool{}
 	for _, r := range s.log.records {
 		needed[r.Was.Hash] = true
+	}
+	for _, sum := range s.pendingContents() {
+		needed[sum] = true
 	}
 	s.blobs.sweep(needed)
 	s.bytes = s.blobs.size()
