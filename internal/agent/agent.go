@@ -123,6 +123,15 @@ func upwards(dir, top string) []string {
 	return out
 }
 
+// OfPlugin reads a plugin's definitions in a folder or a file; their names begin with the plugin's.
+func OfPlugin(path, plugin string) []Def {
+	defs := folder(path, Plugin)
+	for i := range defs {
+		defs[i].Name = plugin + ":" + defs[i].Name
+	}
+	return defs
+}
+
 // folder reads the definitions of a folder and of those below it, by path. What is no definition is passed over.
 func folder(dir string, scope Scope) []Def {
 	var out []Def

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -176,6 +177,18 @@ func (r *run) deps() (pipeline.Deps, error) {
 	}, nil
 }
 
+// environment is what the system prompt leaves out where nothing that varies may stand in it.
+func (r *run) environment(ctx context.Context) string {
+	if !r.o.noDynamic || r.agent != nil {
+		return ""
+	}
+	d, err := r.promptDeps()
+	if err != nil || !d.NoDynamic {
+		return ""
+	}
+	return d.Environment(ctx)
+}
+
 func (r *run) promptDeps() (prompt.Deps, error) {
 	o, d := r.o, r.place.sys.Dirs
 	cfg := prompt.Config{
@@ -195,6 +208,7 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	if custom != "" || o.systemSet {
 		cfg.Custom = &custom
 	}
+	cfg.NoDynamic = o.noDynamic && cfg.Custom == nil
 	if cfg.Append, err = joinPrompt(o.appendFile, "append-system-prompt-file", o.appendSystem); err != nil {
 		return prompt.Deps{}, err
 	}
@@ -220,6 +234,9 @@ func (r *run) toolDeps() tools.Deps {
 	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember, Update: r.applyUpdates, Offer: r.offer}
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
+	}
+	if r.o.host != nil {
+		d.Aliases = r.o.host.Aliases
 	}
 	if s := r.tools.structured; s != nil {
 		d.Structured = s.Take
@@ -255,6 +272,7 @@ func (r *run) sources() []attach.Source {
 	out = append(out, r.planSources()...)
 	ws := r.tools.workspace
 	return append(out,
+		attach.Environment(r.environment),
 		attach.Date(),
 		attach.Directory(r.place.sys.Dirs.Work, r.toldDir()),
 		attach.Mention(r.tools.readFile, func(path string) bool { return !r.readDenied(path) }),
@@ -309,7 +327,7 @@ func (r *run) ready() event.Ready {
 	return event.Ready{
 		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
-		Agents: r.agentNames(), OutputStyle: "default", Resumed: r.conv.resumed,
+		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginErrors, OutputStyle: "default", Resumed: r.conv.resumed,
 	}
 }
 

@@ -69,6 +69,7 @@ type options struct {
 
 	prompt string // positional
 
+	hostOptions
 	host *initialize // what the host at the other end has asked for; nil without a host
 
 	// Of front ends that make sessions themselves.
@@ -87,16 +88,13 @@ type options struct {
 // later are flags of the documented command line that this version does not have. They are refused by name, so
 // that nobody relies on what does not happen.
 var later = map[string]bool{ // name → takes a value
-	"prompt-suggestions": false,
-	"init":               false, "init-only": false, "maintenance": false, "from-pr": true, "advisor": true,
-	"restricted": false, "system-prompt-snapshot": true, "exclude-dynamic-system-prompt-sections": false,
-	"mcp-config": true, "strict-mcp-config": false, "plugin-dir": true, "plugin-url": true,
+	"from-pr": true, "advisor": true,
+	"restricted": false,
+	"mcp-config": true, "strict-mcp-config": false, "plugin-url": true,
 	"safe-mode": false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
 	"bg": false, "background": false, "exec": false, "teammate-mode": true,
 	"remote-control": false, "rc": false, "cloud": false, "remote": false, "environment": true, "ref": true, "teleport": false,
 	"channels": true, "dangerously-load-development-channels": false, "desktop": false,
-	"resume-session-at": true, "resume-drops-turn": true, "session-mirror": false,
-	"await-initialize": false, "managed-settings": true, "project-config-root": true,
 }
 
 func (o *options) set() *pflag.FlagSet {
@@ -162,6 +160,7 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringVar(&o.debug, "debug", "", "log to standard error what the program does; --debug=`filter`")
 	f.Lookup("debug").NoOptDefVal = "*"
 	f.StringVar(&o.debugFile, "debug-file", "", "write the debug log to this `file`")
+	o.hostFlags(f)
 	f.BoolVarP(&o.version, "version", "v", false, "print the version")
 	f.BoolVarP(&o.help, "help", "h", false, "print this help")
 	for name, value := range later {
@@ -196,6 +195,9 @@ func parseFlags(args []string) (*options, *pflag.FlagSet, error) {
 		if f.Changed(name) {
 			return nil, f, fmt.Errorf("--%s is not supported by this version of Lathe", name)
 		}
+	}
+	if err := o.takeHostFlags(f); err != nil {
+		return nil, f, err
 	}
 	o.toolsSet, o.sourcesSet, o.modeSet = f.Changed("tools"), f.Changed("setting-sources"), f.Changed("permission-mode")
 	o.prompt = strings.Join(f.Args(), " ")

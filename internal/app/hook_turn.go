@@ -95,6 +95,7 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 		return nil, nil
 	}
 	h.begun = true
+	before := h.setUp(ctx, t)
 	source := "startup"
 	switch {
 	case h.r.left.trigger != "":
@@ -115,7 +116,7 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 	if o.First != "" && h.r.o.print {
 		out.Messages = append(out.Messages, msg.Message{Kind: msg.KindUser, Blocks: []msg.Block{msg.Text(o.First)}})
 	}
-	return out.Messages, nil
+	return append(before, out.Messages...), nil
 }
 
 // submit runs the hooks of a prompt.

@@ -92,6 +92,9 @@ func (r *run) hookSources() []hook.Source {
 		}
 		out = append(out, hook.Source{Scope: string(l.Scope), File: l.File, Dir: l.Anchor, Hooks: v, Line: l.Line})
 	}
+	if off == "" && !onlyManaged {
+		out = append(out, r.pluginHooks()...)
+	}
 	return out
 }
 
@@ -167,7 +170,7 @@ func (r *run) spill(text string) (string, error) {
 func (h *hooks) base() hook.Base {
 	r := h.r
 	return hook.Base{
-		Session: r.conv.log.ID(), Transcript: r.conv.log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.sys.Dirs.Work,
+		Session: r.conv.log.ID(), Transcript: r.conv.log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.project,
 		Mode: r.session.Mode(), Effort: h.effort, EnvFile: r.envFile(),
 	}
 }

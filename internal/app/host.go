@@ -20,16 +20,26 @@ import (
 
 // initialize is what a host may set in the handshake. Unknown fields are ignored.
 type initialize struct {
-	SystemPrompt []string        `json:"systemPrompt"`
-	Append       string          `json:"appendSystemPrompt"`
-	JSONSchema   json.RawMessage `json:"jsonSchema"`
-	Title        string          `json:"title"`
-	Hooks        json.RawMessage `json:"hooks"`
-	SDKServers   []string        `json:"sdkMcpServers"`
-	Agents       json.RawMessage `json:"agents"`
-	Dialogs      []string        `json:"supportedDialogKinds"`
-	AgentText    bool            `json:"forwardSubagentText"`
-	PlanMode     string          `json:"planModeInstructions"`
+	SystemPrompt []string          `json:"systemPrompt"`
+	Append       string            `json:"appendSystemPrompt"`
+	JSONSchema   json.RawMessage   `json:"jsonSchema"`
+	Title        string            `json:"title"`
+	Hooks        json.RawMessage   `json:"hooks"`
+	SDKServers   []string          `json:"sdkMcpServers"`
+	Agents       json.RawMessage   `json:"agents"`
+	Dialogs      []string          `json:"supportedDialogKinds"`
+	AgentText    bool              `json:"forwardSubagentText"`
+	PlanMode     string            `json:"planModeInstructions"`
+	Skills       *[]string         `json:"skills"`
+	NoDynamic    bool              `json:"excludeDynamicSections"`
+	Suggest      bool              `json:"promptSuggestions"`
+	Aliases      map[string]string `json:"toolAliases"`
+	Plugins      *[]hostPlugin     `json:"plugins"`
+	// Servers are MCP servers that the program connects to, ServerConfigs and Manifests what is known of those in the
+	// host's own process.
+	Servers       json.RawMessage `json:"mcpServers"`
+	ServerConfigs json.RawMessage `json:"sdkMcpServerConfigs"`
+	Manifests     json.RawMessage `json:"sdkMcpServerManifests"`
 }
 
 // runHost serves a program that speaks the control protocol on standard input and output.
@@ -43,6 +53,9 @@ func runHost(o *options, st Streams) int {
 		return report(st, err)
 	}
 	o.host = &initialize{}
+	if o.awaitInit && (first.Type != "control_request" || first.Subtype() != "initialize") {
+		return report(st, fmt.Errorf("with --await-initialize the first line must be an initialize request, not %q", first.Type))
+	}
 	greeted := first.Type == "control_request" && first.Subtype() == "initialize"
 	if greeted {
 		if err := json.Unmarshal(first.Request, o.host); err != nil {
@@ -67,12 +80,16 @@ func runHost(o *options, st Streams) int {
 
 func (r *run) hostOptions() sdk.Options {
 	getenv := r.place.sys.Getenv
-	return sdk.Options{
+	opts := sdk.Options{
 		Encoder:  event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText},
 		Session:  r.conv.log.ID(),
 		States:   isOn(getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE")) || isOn(getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")),
 		HostOnly: !isOn(getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")), Warn: r.warn,
 	}
+	if r.o.mirror != nil {
+		opts.Mirrored = r.o.mirror.take
+	}
+	return opts
 }
 
 func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
@@ -149,7 +166,12 @@ func (i *initialize) apply(o *options) {
 	if len(i.Agents) > 0 && string(i.Agents) != "null" {
 		o.agents = string(i.Agents)
 	}
-	o.agentText = o.agentText || i.AgentText
+	o.agentText, o.noDynamic, o.suggestPrompts = o.agentText || i.AgentText, o.noDynamic || i.NoDynamic, o.suggestPrompts || i.Suggest
+	if i.Plugins != nil {
+		for _, p := range *i.Plugins {
+			o.plugins = append(o.plugins, p.dir())
+		}
+	}
 }
 
 // joinBlocks makes one text of the host's prompt blocks. The boundary keeps its line.
@@ -168,11 +190,15 @@ func (r *run) handshake(i *initialize) map[string]any {
 	if len(i.SDKServers) > 0 {
 		r.place.notes = append(r.place.notes, "MCP servers of the host are not supported by this version of Lathe")
 	}
-	return map[string]any{
+	answer := map[string]any{
 		"commands": r.commandList(), "agents": r.agentList(), "output_style": "default", "available_output_styles": []string{"default"},
 		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},
 		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": true, "hook_on_failure_supported": true,
 	}
+	if i.Plugins != nil {
+		answer["plugins_applied"] = len(r.pluginErrors) == 0
+	}
+	return answer
 }
 
 // initializeAgain takes a later handshake: the hooks are replaced, what the session began with stays.

@@ -69,6 +69,10 @@ func Main(args []string, st Streams) int {
 	if near := mistyped(o); near != "" {
 		return report(st, fmt.Errorf("there is no command %q. Did you mean lathe %s? (A prompt of one word needs -p.)", o.prompt, near))
 	}
+	if o.setupOnly {
+		o.print = true
+		return runSetup(o, st)
+	}
 	if o.inputFormat == "stream-json" {
 		return runHost(o, st)
 	}

@@ -24,17 +24,19 @@ var Version = "0.1.0"
 
 // place is where a run happens and what it starts from: directories, settings, trust.
 type place struct {
-	sys      sys.Sys
-	root     string // of the repository; empty outside one
-	trustKey string
-	trusted  bool
-	approved string         // hash of the grants that trust, if there is any, is bound to
-	grants   []config.Grant // what the project's files would bring into force
-	settings *config.Settings
-	places   config.Places // where they were looked for
-	redact   *redact.Redactor
-	notes    []string      // to tell the user at the start
-	gitRuns  func() string // see care
+	sys         sys.Sys
+	root        string // of the repository; empty outside one
+	project     string // where the project's settings, commands, agents and skills are; usually the working directory
+	projectRoot string // of its repository; empty outside one
+	trustKey    string
+	trusted     bool
+	approved    string         // hash of the grants that trust, if there is any, is bound to
+	grants      []config.Grant // what the project's files would bring into force
+	settings    *config.Settings
+	places      config.Places // where they were looked for
+	redact      *redact.Redactor
+	notes       []string      // to tell the user at the start
+	gitRuns     func() string // see care
 }
 
 // findPlace looks at the environment, the directory and the settings. It starts nothing.
@@ -54,11 +56,16 @@ func findPlace(o *options) (*place, error) {
 	if o.state != "" {
 		p.sys.Dirs.State = o.state
 	}
-	p.trustKey = p.root
-	if p.trustKey == "" {
-		p.trustKey = work
+	places := config.Places{Config: p.sys.Dirs.Config, State: p.sys.Dirs.State, Work: work, Root: p.root, Inline: o.settings, Policy: o.managed, Managed: config.ManagedDirs()}
+	p.project, p.projectRoot = work, p.root
+	if o.configRoot != "" {
+		if p.project, err = realDir(work, o.configRoot); err != nil {
+			return nil, fmt.Errorf("--project-config-root: %w", err)
+		}
+		p.projectRoot = git.Root(p.project)
+		places.Work, places.Root = p.project, p.projectRoot
 	}
-	places := config.Places{Config: p.sys.Dirs.Config, State: p.sys.Dirs.State, Work: work, Root: p.root, Inline: o.settings, Managed: config.ManagedDirs()}
+	p.trustKey = first(p.projectRoot, p.project)
 	if o.sourcesSet {
 		if places.Sources, err = settingSources(o.sources); err != nil {
 			return nil, err

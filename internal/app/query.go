@@ -87,7 +87,10 @@ func (r *run) sessionQueries() map[string]answer {
 	}
 	return map[string]answer{
 		"rewind_files": rewind("rewind_files"), "rewind": rewind("rewind"), "checkpoints": rewind("checkpoints"),
-		"mcp_status": on(func(context.Context, nothing) (any, error) { return map[string]any{"mcpServers": []any{}}, nil }),
+		"mcp_status": on(func(context.Context, nothing) (any, error) {
+			return map[string]any{"mcpServers": r.serverStatus()}, nil
+		}),
+		"reload_plugins": on(r.reloadPlugins),
 		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
 			return r.contextUsage(ctx, r.session.Messages()).payload(), nil
 		}),
@@ -148,3 +151,6 @@ func (r *run) setMode(mode string) (any, error) {
 	r.changeMode(string(m))
 	return map[string]string{"mode": string(m)}, nil
 }
+
+// serverStatus is the state of the MCP servers.
+func (r *run) serverStatus() []any { return []any{} }

@@ -89,6 +89,8 @@ type common struct {
 	checkpoints *checkpoint.Store // of files; the session's own and its sub-agents'; nil: files are not kept
 
 	given        []agent.Def // agents of the command line or of a host
+	plugins      []loaded
+	pluginErrors []event.PluginError
 	pluginAgents []agent.Def
 	main         *agent.Def // what the session itself works by; nil: nothing special
 	work         *work      // in the background
@@ -145,6 +147,7 @@ func newRun(o *options, st Streams) (*run, error) {
 		return nil, err
 	}
 	r.conv.log = session.NewSwitch(r.conv.log)
+	r.openPlugins()
 	if err := r.openAgents(); err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"lathe/internal/git"
+	"lathe/internal/msg"
 	"lathe/internal/price"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
@@ -18,7 +20,11 @@ import (
 
 // sessionStore is where the sessions of this place are.
 func sessionStore(o *options, p *place, prices *price.Table) jsonl.Store {
-	return jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: projectName(p), Cost: prices.Cost}
+	s := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: projectName(p), Cost: prices.Cost}
+	if o.mirror != nil {
+		s.Mirror = o.mirror.wrote
+	}
+	return s
 }
 
 // sessionStart is what a session of this place begins with.
@@ -62,6 +68,9 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 	}
 	if o.cont {
 		m, err := store.Latest(start.Dir, true)
+		if errors.Is(err, session.ErrNotFound) && o.host != nil {
+			return newConversation(o, p, store, start)
+		}
 		if errors.Is(err, session.ErrNotFound) {
 			return nil, fmt.Errorf("there is no session to continue in %s", start.Dir)
 		}
@@ -73,7 +82,44 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 	if ref == "" {
 		return newConversation(o, p, store, start)
 	}
+	if start.At = o.resumeAt; o.dropsTurn != "" {
+		if err := dropsOnly(store, start, ref, o.dropsTurn); err != nil {
+			return nil, err
+		}
+	}
 	return resume(o, p, store, start, ref)
+}
+
+// dropsOnly refuses to resume at an earlier message when more is dropped by that than the turn of one prompt.
+func dropsOnly(store jsonl.Store, start jsonl.Start, ref, prompt string) error {
+	refused := func(why string) error { return fmt.Errorf("Resume rejected by --resume-drops-turn: %s", why) }
+	m, err := store.Find(start.Dir, ref)
+	if err != nil {
+		return err
+	}
+	whole, err := jsonl.Read(m.Path, "")
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(whole.Messages, func(m msg.Message) bool { return m.ID == start.At })
+	if at < 0 {
+		return refused("the message " + start.At + " is not in the conversation")
+	}
+	found := false
+	for _, m := range whole.Messages[at+1:] {
+		own := m.Kind == msg.KindUser && !m.Meta && m.SourceAssistant == "" && !msg.IsInterruptNote(m)
+		switch {
+		case m.ID == prompt:
+			found = true
+		case own && len(m.Blocks) > 0 && m.Blocks[0].Type == msg.TypeToolResult:
+		case own:
+			return refused("the message " + m.ID + " is dropped too, and is not of that turn")
+		}
+	}
+	if !found && at < len(whole.Messages)-1 {
+		return refused("what is dropped does not begin with the prompt " + prompt)
+	}
+	return nil
 }
 
 // keepsNothing reports whether the run leaves no transcript.

@@ -1,6 +1,9 @@
 package app
 
 import (
+	"slices"
+	"strings"
+
 	"lathe/internal/pipeline/attach"
 	"lathe/internal/skill"
 	toolskill "lathe/internal/tool/skill"
@@ -12,12 +15,24 @@ func (r *run) skills() []skill.Skill {
 		return nil
 	}
 	d := r.place.sys.Dirs
-	p := skill.Places{Work: d.Work, Root: r.place.root, Project: r.wants("project"), Extra: r.skillDirs()}
+	p := skill.Places{Work: r.place.project, Root: r.place.projectRoot, Plugins: r.pluginPlaces(), Project: r.wants("project"), Extra: r.skillDirs()}
 	if r.wants("user") {
 		p.Config, p.State = d.Config, d.State
 	}
 	r.place.settings.Decode("skillOverrides", &p.Overrides)
-	return r.custom.finder.Find(p)
+	return r.chosen(r.custom.finder.Find(p))
+}
+
+// chosen leaves the model only the skills that the host has chosen, if it has.
+func (r *run) chosen(all []skill.Skill) []skill.Skill {
+	if r.o.host == nil || r.o.host.Skills == nil {
+		return all
+	}
+	for i, s := range all {
+		named := slices.ContainsFunc(*r.o.host.Skills, func(n string) bool { return n == s.Name || strings.HasSuffix(s.Name, ":"+n) })
+		all[i].UserOnly = s.UserOnly || !named && !s.Command
+	}
+	return all
 }
 
 // skillDirs are the directories of --add-dir and /add-dir; those that only the settings name give no skills.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -42,6 +43,17 @@ func managedFiles(dirs []string) []string {
 // managed loads the administrator's settings. A file that cannot be read is an error: a policy that does not hold
 // because of a typing error would be worse than a program that does not start.
 func (s *Settings) managed(p Places) error {
+	if p.Policy != "" {
+		l, err := ParseLayer(Managed, "", p.Work, []byte(p.Policy))
+		if err == nil {
+			err = l.guards()
+		}
+		if err != nil {
+			return fmt.Errorf("--managed-settings: %w", err)
+		}
+		l.Trusted = true
+		s.Layers = append(s.Layers, l)
+	}
 	for _, file := range managedFiles(p.Managed) {
 		l, err := ReadLayer(Managed, file, filepath.Dir(file))
 		if err != nil {

@@ -25,6 +25,8 @@ type Places struct {
 	Inline  string   // value of --settings: a path or JSON
 	Sources []string // which of user, project, local load; nil: all
 	Trusted bool     // the project is trusted
+	// Policy is JSON of managed settings that whoever starts the program gives; it ranks above the files.
+	Policy  string
 	Managed []string // directories of an administrator's settings, see ManagedDirs
 }
 

@@ -26,6 +26,7 @@ type Ready struct {
 	Agents, Skills []string
 	Servers        []Server
 	Plugins        []Plugin
+	PluginErrors   []PluginError
 	OutputStyle    string
 	Resumed        bool
 }
@@ -35,6 +36,14 @@ type Server struct{ Name, Status, Source string }
 
 // Plugin is a plugin that was loaded.
 type Plugin struct{ Name, Path, Version string }
+
+// PluginError is a plugin that was not loaded.
+type PluginError struct {
+	Plugin  string `json:"plugin"` // inline[0], …: it has no name yet
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Path    string `json:"path"`
+}
 
 // Status says what the session is busy with that is no answer: "compacting", or "" when that has ended, with its
 // result (success, failed).

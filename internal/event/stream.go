@@ -213,12 +213,16 @@ func (e *Encoder) init(r Ready) obj {
 		}
 		plugins = append(plugins, o)
 	}
-	return obj{
+	o := obj{
 		"cwd": r.Cwd, "model": r.Model, "permissionMode": r.PermissionMode, "apiKeySource": r.KeySource,
 		"claude_code_version": r.Version, "tools": toolNames(r.Tools), "mcp_servers": servers, "slash_commands": list(r.Commands),
 		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": plugins, "output_style": r.OutputStyle,
 		"capabilities": []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1", "mcp_read_resource_v1"},
 	}
+	if len(r.PluginErrors) > 0 {
+		o["plugin_errors"] = r.PluginErrors
+	}
+	return o
 }
 
 func list(s []string) []string {

@@ -50,7 +50,14 @@ type Places struct {
 	Work, Root    string // the working directory, and the top of its repository ("" outside one)
 	Project       bool   // the project's skills load
 	Extra         []string
+	Plugins       []Plugin
 	Overrides     map[string]string // by name: on, name-only, user-invocable-only, off
+}
+
+// Plugin is where a plugin has its skills and commands. They are named plugin:name.
+type Plugin struct {
+	Name             string
+	Skills, Commands []string // directories; of commands, files too
 }
 
 // Finder finds skills again and again, and reads only files that changed. It is safe for concurrent use.
@@ -84,8 +91,43 @@ func (f *Finder) Find(p Places) []Skill {
 	for _, d := range project {
 		g.add(f.commands(filepath.Join(d, "commands"), "project"))
 	}
+	for _, p := range p.Plugins {
+		g.add(f.plugin(p))
+	}
 	slices.SortFunc(g.out, func(a, b Skill) int { return strings.Compare(a.Name, b.Name) })
 	return g.out
+}
+
+// plugin reads what a plugin brings.
+func (f *Finder) plugin(p Plugin) []Skill {
+	var out []Skill
+	for _, d := range p.Skills {
+		if s, ok := f.read(filepath.Join(d, "SKILL.md"), filepath.Base(d), "plugin", false); ok {
+			out = append(out, s)
+			continue
+		}
+		out = append(out, f.in(d, "plugin")...)
+	}
+	for _, d := range p.Commands {
+		if name, isFile := strings.CutSuffix(filepath.Base(d), ".md"); isFile {
+			if s, ok := f.read(d, name, "plugin", true); ok {
+				out = append(out, s)
+			}
+			continue
+		}
+		out = append(out, f.commands(d, "plugin")...)
+	}
+	for i := range out {
+		out[i].Name, out[i].Long = p.Name+":"+first(out[i].Long, out[i].Name), ""
+	}
+	return out
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
 }
 
 // Find returns the skills by name, once.

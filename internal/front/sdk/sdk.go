@@ -21,6 +21,9 @@ type Options struct {
 	HostOnly bool
 	// First is a frame that was read before the session began; nil: none.
 	First *Frame
+	// Mirrored returns lines about what was written to transcripts since it was last called; they go out before what
+	// happened after. Nil: there are none.
+	Mirrored func() [][]byte
 	// Session is the session's id at the start.
 	Session string
 	// Warn is told what a user should know.
@@ -37,6 +40,7 @@ func Run(ctx context.Context, conn event.Conn, in *Reader, out io.Writer, o Opti
 	var wg sync.WaitGroup
 	wg.Go(func() { s.read(in) })
 	last, err := s.write()
+	s.mirrored()
 	// The reader ends with the input. It is not waited for: a host that keeps the pipe open after the session has
 	// ended must not keep the program.
 	return last, err
@@ -82,6 +86,7 @@ func (s *server) write() (event.Result, error) {
 		s.mu.Lock()
 		s.session = env.Session
 		s.mu.Unlock()
+		s.mirrored()
 		switch e := env.Event.(type) {
 		case event.Reply:
 			if e.Err != "" {
@@ -120,6 +125,15 @@ func (s *server) write() (event.Result, error) {
 		}
 	}
 	return last, nil
+}
+
+func (s *server) mirrored() {
+	if s.o.Mirrored == nil {
+		return
+	}
+	for _, l := range s.o.Mirrored() {
+		s.line(l)
+	}
 }
 
 func (s *server) state(env event.Envelope, state string) {

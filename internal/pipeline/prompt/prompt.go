@@ -33,6 +33,8 @@ type Config struct {
 	ExtraDirs                []string
 	Git                      bool // take the git snapshot
 	Root                     string
+	// NoDynamic leaves out where the session runs; Environment gives it for the first message instead.
+	NoDynamic bool
 }
 
 // Deps is what the stage needs.
@@ -115,6 +117,14 @@ func split(text string) (fixed, dynamic string) {
 // environment is the dynamic part: where the session runs. Nothing in it changes while the session lasts; the
 // date is in the user context.
 func (d Deps) environment(ctx context.Context) string {
+	if d.NoDynamic {
+		return ""
+	}
+	return d.Environment(ctx)
+}
+
+// Environment says where the session runs.
+func (d Deps) Environment(ctx context.Context) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Environment\nWorking directory: %s\n", d.Cwd)
 	if len(d.ExtraDirs) > 0 {

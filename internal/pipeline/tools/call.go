@@ -41,6 +41,9 @@ func (c *call) parallel() bool { return c.err == nil && c.plan.Parallel }
 
 // prepare understands and judges a call. It changes nothing.
 func (s *Stage) prepare(ctx context.Context, b msg.Block) *call {
+	if other := s.Aliases[b.Name]; other != "" {
+		b.Name = other
+	}
 	c := &call{block: b}
 	if c.err = s.redirect(&c.block); c.err != nil {
 		return c

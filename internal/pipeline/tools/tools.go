@@ -33,6 +33,8 @@ type Deps struct {
 	Covered func(req perm.Request) perm.Decision
 	// Classify answers in mode auto what the rules leave open. Nil, or an error: the call is asked.
 	Classify func(ctx context.Context, t *turn.Turn, req perm.Request, asked perm.Decision) (perm.Decision, error)
+	// Aliases are other names of tools: a call by the one runs the other.
+	Aliases map[string]string
 	// Offer says what a lasting answer to a question could grant, and which path is in the way. Nil: nothing is offered.
 	Offer func(req perm.Request, d perm.Decision) (updates json.RawMessage, blocked string)
 	// Update applies permission updates that came with an answer. Nil: they are not taken.

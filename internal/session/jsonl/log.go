@@ -32,6 +32,8 @@ type Log struct {
 	origin  string // session that first was copied from
 	pending []byte
 
+	mirror func(path string, lines []byte) // see Store.Mirror
+
 	write func(f *os.File, b []byte) (int, error) // f.Write; a test makes it fail
 	now   func() time.Time
 }
@@ -187,6 +189,9 @@ func (l *Log) flush() error {
 		return fmt.Errorf("append to session %s: %w", l.path, err)
 	}
 	l.dirty = true
+	if l.mirror != nil {
+		l.mirror(l.path, l.buf)
+	}
 	return nil
 }
 

@@ -20,6 +20,16 @@ type Store struct {
 	Entrypoint string                                  // how the program was started: "cli", or "sdk-…" where no person sits before it
 	Cost       func(model string, u msg.Usage) float64 // in USD, for the records, so that viewers need no table of prices; may be nil
 	Project    string                                  // name of the project's directory, where it is not made from the working directory
+
+	// Mirror is told of each write after it is done: the file, and the records as JSON lines, which it must not keep.
+	// Nil: nobody is.
+	Mirror func(path string, lines []byte)
+}
+
+func (s Store) log(path string, h header) *Log {
+	l := newLog(path, h)
+	l.mirror = s.Mirror
+	return l
 }
 
 // Start is what a session begins with, or goes on with.
@@ -36,14 +46,14 @@ func (s Store) Create(start Start) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLog(path, s.header(start)), nil
+	return s.log(path, s.header(start)), nil
 }
 
 // Agent begins the transcript of a sub-agent of the session in the file path.
 func (s Store) Agent(start Start, path, agentID string) *Log {
 	h := s.header(start)
 	h.agent = agentID
-	return newLog(SubagentPath(path, agentID), h)
+	return s.log(SubagentPath(path, agentID), h)
 }
 
 // newPath chooses the id, when there is none, and the path of a new session.
@@ -85,7 +95,7 @@ func (s Store) OpenPath(start Start, path string) (*session.State, *Log, error) 
 		return nil, nil, err
 	}
 	start.ID = state.Meta.ID
-	return state, newLog(state.Meta.Path, s.header(start)), nil
+	return state, s.log(state.Meta.Path, s.header(start)), nil
 }
 
 // Fork resumes a session, named as for Find, under a new id; the old one stays as it is. What was frozen and
@@ -107,7 +117,7 @@ func (s Store) fork(start Start, path string) (*session.State, *Log, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	log := newLog(target, s.header(start))
+	log := s.log(target, s.header(start))
 	log.origin = state.Meta.ID
 	log.first = chained(state.Messages)
 	if state.Frozen != nil {
