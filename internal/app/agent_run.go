@@ -146,7 +146,7 @@ func (r *run) openAgent() {
 		r.agentIDs = map[string]bool{}
 	}
 	r.agentIDs[a.id] = true
-	r.conv = &conversation{log: session.None(start.ID), dir: top.conv.dir}
+	r.conv = &conversation{log: session.None(start.ID), dir: top.conv.folder()}
 	if path != "" {
 		r.conv.log = store.Agent(start, path, a.id)
 	}

@@ -40,7 +40,7 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 		return nil
 	}
 	dir := filepath.Join(r.resultsDir(), "..", "checkpoints")
-	if r.conv.dir == "" {
+	if r.conv.folder() == "" {
 		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
 	}
 	return checkpoint.Open(checkpoint.Options{

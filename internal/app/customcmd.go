@@ -134,6 +134,9 @@ func (r *run) expandSkill(ctx context.Context, t *turn.Turn, s skill.Skill, args
 		_, out.Hooked = h.fire(ctx, t, hook.Payload{Event: hook.UserPromptExpansion, Match: s.Name, Fields: map[string]any{
 			"expansion_type": "slash_command", "command_name": s.Name, "command_args": args, "command_source": s.Scope, "prompt": t.Input.Text,
 		}})
+		if out.Hooked.Blocked() {
+			_ = t.Emit(event.Notice{Level: "warning", Text: "the command was blocked by a UserPromptExpansion hook: " + out.Hooked.Decision.Reason})
+		}
 	}
 	return out, nil
 }

@@ -348,8 +348,8 @@ func (r *run) close() {
 
 // resultsDir is where large results and background outputs go.
 func (r *run) resultsDir() string {
-	if r.conv.dir != "" {
-		return r.conv.dir
+	if r.conv.folder() != "" {
+		return r.conv.folder()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

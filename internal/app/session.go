@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -38,10 +39,39 @@ func sessionStart(p *place) jsonl.Start {
 
 // conversation is the session of a run: what it starts from, and its log.
 type conversation struct {
+	log session.Log
+
+	// The rest changes when the run goes on with another session. The goroutine of the turn, which changes it, reads it
+	// as it is; others by the methods.
+	mu      sync.RWMutex
 	state   session.State
-	log     session.Log
 	dir     string // its folder for large results
 	resumed bool
+}
+
+// folder is where large results go; empty when nothing is kept.
+func (c *conversation) folder() string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.dir
+}
+
+// earlier reads what stands before the messages in memory.
+func (c *conversation) earlier() ([]msg.Message, error) {
+	c.mu.RLock()
+	f := c.state.Earlier
+	c.mu.RUnlock()
+	if f == nil {
+		return nil, nil
+	}
+	return f()
+}
+
+// become takes over what another conversation starts from; its log is a Switch, which is turned by the caller.
+func (c *conversation) become(o *conversation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state, c.dir, c.resumed = o.state, o.dir, o.resumed
 }
 
 // openSession starts, continues, resumes or forks a session.

@@ -250,6 +250,12 @@ func previewOf(m msg.Message) (previewLine, bool) {
 // pickerQueries are what a screen asks to let a person choose: commands, files, sessions.
 func (r *run) pickerQueries() map[string]answer {
 	return map[string]answer{
+		"memory_files": on(func(context.Context, nothing) (any, error) { return map[string]any{"files": r.memoryFiles()}, nil }),
+		"diff":         on(func(ctx context.Context, _ nothing) (any, error) { return r.changes(ctx, r.session.Messages()) }),
+		"export": on(func(context.Context, nothing) (any, error) {
+			text, err := r.exportText(nil)
+			return map[string]any{"text": text}, err
+		}),
 		"commands":         on(func(context.Context, nothing) (any, error) { return map[string]any{"commands": r.commandMenu()}, nil }),
 		"file_suggestions": on(func(ctx context.Context, q suggestQuery) (any, error) { return r.suggestFiles(ctx, q) }),
 		"sessions": on(func(ctx context.Context, q sessionQuery) (any, error) {

@@ -116,7 +116,7 @@ func (r *run) become(ctx context.Context, t *turn.Turn, conv *conversation, trig
 	if err := old.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
 	}
-	r.conv.state, r.conv.dir, r.conv.resumed = conv.state, conv.dir, conv.resumed
+	r.conv.become(conv)
 	r.left.trigger = trigger
 	if err := r.rebuild(t); err != nil {
 		return err
