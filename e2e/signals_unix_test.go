@@ -66,6 +66,16 @@ func moments() []moment {
 				answer(fakeapi.Call("Bash", map[string]any{"command": "echo > started; sleep 305", "run_in_background": true})), half),
 			reach: func(r *rig, p *running) { started(r, p); r.called(2, 8); p.line("a pa") }, sent: []string{"Started in the background", "a pa"},
 		},
+		{
+			name: "in a sub-agent's command", script: fakeapi.Sequence(answer(fakeapi.Call("Agent", map[string]any{"description": "a task", "prompt": "run it"})), answer(bash(tree)), fakeapi.Text("x")),
+			reach: started, sent: []string{"interrupted"},
+		},
+		{
+			name: "beside a background sub-agent", script: fakeapi.Sequence(
+				answer(fakeapi.Call("Agent", map[string]any{"description": "a task", "prompt": "run it", "run_in_background": true})),
+				fakeapi.Answer{Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStallEarly}}, Text: "x"}, fakeapi.Answer{Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStallEarly}}, Text: "x"}),
+			reach: func(r *rig, p *running) { p.line("task_started"); r.called(3, 0) }, sent: []string{"Started in the background"},
+		},
 		{name: "in the wait before a retry", script: times(-1, status(429, "slow down", "retry-after", "300")), reach: func(_ *rig, p *running) { p.line("api_retry") }},
 		{
 			name: "in parallel reads", script: fakeapi.Sequence(answer(readFile("a.txt"), fakeapi.Call("Grep", map[string]any{"pattern": "x*y*z*$"}), fakeapi.Call("Glob", map[string]any{"pattern": "**/*"}), readFile("a.txt")),

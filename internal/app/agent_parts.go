@@ -2,14 +2,19 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
+	"lathe/internal/agent"
 	"lathe/internal/engine"
 	"lathe/internal/hook"
 	"lathe/internal/memory"
 	"lathe/internal/msg"
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/attach"
+	"lathe/internal/pipeline/input"
 	"lathe/internal/pipeline/prompt"
 	"lathe/internal/skill"
 	"lathe/internal/tool/bash"
@@ -145,4 +150,53 @@ func (h *hooks) stoppingAgent(ctx context.Context, t *turn.Turn, again bool) tur
 		"background_tasks": []any{},
 	}})
 	return feedback(o, out)
+}
+
+// agentMention tells the model which sub-agents the prompt names: @agent-name, or @"name (agent)".
+func (r *run) agentMention() attach.Source {
+	const name = "agent_mention"
+	return attach.Source{
+		Name: name, Budget: 4 << 10,
+		When: func(t *turn.Turn, _ attach.Seen) bool {
+			return t.Step == 1 && !t.Input.Literal && strings.Contains(t.Input.Text, "@")
+		},
+		Collect: func(_ context.Context, t *turn.Turn, _ attach.Seen) ([]attach.Item, error) {
+			text := t.Input.Text
+			if n := t.Input.Typed; n > 0 && n < len(text) {
+				text = text[:n]
+			}
+			var out []attach.Item
+			types := r.agents()
+			for _, ref := range input.Mentions(text) {
+				wanted, ok := strings.CutPrefix(ref, "agent-")
+				if !ok {
+					wanted, ok = strings.CutSuffix(ref, " (agent)")
+				}
+				if ok && slices.ContainsFunc(types, func(d agent.Def) bool { return d.Name == wanted }) {
+					out = append(out, attach.Item{
+						Key:  t.ID + " " + wanted,
+						Text: "The user names the sub-agent " + wanted + ": hand it what is meant for it, with the tool Agent and the subagent_type " + wanted + ".",
+					})
+				}
+			}
+			return out, nil
+		},
+	}
+}
+
+// cmdAgents lists the types of sub-agents.
+func (r *run) cmdAgents(context.Context, *turn.Turn, string) (string, error) {
+	var b strings.Builder
+	for _, d := range r.agents() {
+		where := string(d.Scope)
+		if d.Path != "" {
+			where += ", " + d.Path
+		}
+		if d.Scope == agent.Project && !r.place.trusted {
+			where += ", not trusted: it is not started"
+		}
+		fmt.Fprintf(&b, "%s (%s)\n    %s\n", d.Name, where, oneLine(d.Description, 160))
+	}
+	b.WriteString("An agent is a Markdown file in .claude/agents or .lathe/agents of a project, or in ~/.claude/agents; see docs/agents.md.")
+	return b.String(), nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,11 +34,9 @@ type agentPart struct {
 	effort     string
 	background bool
 
-	uses  int    // tool calls so far
-	last  string // name of the last tool
-	usage msg.Usage
-	size  int // tokens of the last call
-	out   io.Writer
+	work *backAgent // its run, to the session
+	uses int        // tool calls so far
+	size int        // tokens of the last call
 }
 
 // root is the session itself.
@@ -69,16 +66,7 @@ func (r *run) startAgent(ctx context.Context, q toolagent.Request) (tool.Result,
 		release()
 		return tool.Result{}, err
 	}
-	if q.Background {
-		return r.root().work.launch(child, q, release)
-	}
-	defer release()
-	defer child.closeAgent()
-	out, err := child.work1(ctx, q.Prompt)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	return out.result(), nil
+	return r.root().work.start(ctx, child, q, release)
 }
 
 // agentSlot takes one of the places of sub-agents that run at once.
@@ -194,7 +182,6 @@ type agentOutcome struct {
 	completed toolagent.Completed
 	note      string // what the reader must know of how it ended
 	failed    bool   // it has nothing to report
-	stopped   bool
 }
 
 func (o agentOutcome) result() tool.Result {
@@ -205,14 +192,14 @@ func (o agentOutcome) result() tool.Result {
 	return res
 }
 
-// work1 runs one prompt of a sub-agent to its end. An error is returned where ctx ended it, or its transcript cannot be
+// runAgent runs one prompt of a sub-agent to its end. An error is returned where ctx ended it, or its transcript cannot be
 // written.
-func (r *run) work1(ctx context.Context, prompt string) (agentOutcome, error) {
+func (r *run) runAgent(ctx context.Context, prompt string) (agentOutcome, error) {
 	a := r.agent
 	start := r.place.sys.Now()
 	var result *event.Result
-	text := "" // of the last answer, should the result have none
-	for env, err := range r.session.Submit(ctx, event.Prompt{Text: prompt, Literal: true, Blocks: nil}) {
+	var text lastText // of the last answer, should the result have none
+	for env, err := range r.session.Submit(ctx, event.Prompt{Text: prompt, Literal: true}) {
 		if err != nil {
 			return agentOutcome{}, err
 		}
@@ -234,19 +221,27 @@ func (r *run) work1(ctx context.Context, prompt string) (agentOutcome, error) {
 	if result == nil {
 		return agentOutcome{}, errors.New("the sub-agent ended without a result")
 	}
-	return r.outcome(*result, text, r.place.sys.Now().Sub(start), prompt), nil
+	return r.outcome(*result, text.text, r.place.sys.Now().Sub(start), prompt), nil
+}
+
+// lastText is the newest text of a sub-agent, without what it said before its last calls when there is any after them.
+type lastText struct {
+	text   string
+	called bool // a call stands behind it
 }
 
 // note keeps count of what an answer holds.
-func (a *agentPart) note(m msg.Message, text *string) {
+func (a *agentPart) note(m msg.Message, last *lastText) {
 	for _, b := range m.Blocks {
 		switch {
 		case b.Type == msg.TypeToolUse:
 			a.uses++
-			a.last = b.Name
-			*text = ""
+			last.called = true
 		case b.Type == msg.TypeText && m.APIError == "":
-			*text += b.Text
+			if last.called {
+				*last = lastText{}
+			}
+			last.text += b.Text
 		}
 	}
 	if m.Usage != nil {
@@ -264,7 +259,7 @@ func (r *run) pass(env event.Envelope) {
 		env.Parent, env.Agent = r.agent.call, r.agent.ref()
 	}
 	_ = r.agent.parent.session.Relay(env) // who does not listen any more misses nothing
-	r.root().work.heard(r, env)
+	r.root().work.heard(r.agent, env)
 }
 
 func (r *run) outcome(res event.Result, text string, took time.Duration, prompt string) agentOutcome {

@@ -126,7 +126,7 @@ func (r *run) agentTool() (*toolagent.Tool, bool) {
 	if len(types()) == 0 {
 		return nil, false
 	}
-	return toolagent.New(toolagent.Deps{Types: types, Refuse: r.refuseAgent, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn()}), true
+	return toolagent.New(toolagent.Deps{Types: types, Refuse: r.refuseAgent, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn(), Usually: r.o.host != nil}), true
 }
 
 // spawnable are the types that this conversation may start.

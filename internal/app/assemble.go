@@ -275,6 +275,7 @@ func (r *run) sources() []attach.Source {
 		attach.Environment(r.environment),
 		attach.Date(),
 		attach.Directory(r.place.sys.Dirs.Work, r.toldDir()),
+		r.agentMention(),
 		attach.Mention(r.tools.readFile, func(path string) bool { return !r.readDenied(path) }),
 		attach.Changed(r.tools.files, ws.Rel),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),

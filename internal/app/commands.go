@@ -116,6 +116,7 @@ func (r *run) workCommands() []input.Command {
 		{Name: "diff", Help: "what is not committed, and what this session changed", Silent: true, Run: r.cmdDiff},
 		{Name: "todos", Help: "the to-do list", Run: r.cmdTodos},
 		{Name: "tasks", Aliases: []string{"bashes"}, Args: "[id]", Help: "what runs in the background, or the output of one", Silent: true, Run: r.cmdTasks},
+		{Name: "agents", Help: "the types of sub-agents, and where they come from", Run: r.cmdAgents},
 	}
 }
 

@@ -106,6 +106,15 @@ func (r *run) sessionQueries() map[string]answer {
 			r.stopTask(in.ID)
 			return nothing{}, nil
 		}),
+		"background_tasks": on(func(_ context.Context, in struct {
+			CallID string `json:"tool_use_id"`
+		},
+		) (any, error) {
+			if !r.work.background(in.CallID) {
+				return map[string]any{"backgrounded": false}, nil
+			}
+			return nothing{}, nil
+		}),
 		"rename_session": on(func(_ context.Context, in struct {
 			Title string `json:"title"`
 			Name  string `json:"name"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,15 +40,19 @@ type work struct {
 	quit   bool            // commands are not waited for
 }
 
-// backAgent is a sub-agent in the background.
+// backAgent is the run of a sub-agent. It begins in the foreground or in the background, and may change to the latter.
 type backAgent struct {
 	bash.Task
 	run     *run
 	prompt  string
 	cancel  context.CancelFunc
 	done    chan struct{}
-	asked   bool // somebody stopped it
+	moved   chan struct{} // closed when it changed to the background
+	back    bool          // it is in the background
+	file    *os.File      // of one in the background
+	asked   bool          // somebody stopped it
 	outcome agentOutcome
+	err     error
 }
 
 func newWork(r *run) *work {
@@ -56,41 +61,114 @@ func newWork(r *run) *work {
 	return w
 }
 
-// launch starts a sub-agent in the background and returns what the call gives back. release is called when it has ended.
-func (w *work) launch(child *run, q toolagent.Request, release func()) (tool.Result, error) {
-	file, err := child.agentFile()
-	if err != nil {
-		release()
-		child.closeAgent()
-		return tool.Result{}, fmt.Errorf("make the output file of a background agent: %w", err)
-	}
-	child.agent.out = file
-	b := &backAgent{run: child, prompt: q.Prompt, done: make(chan struct{})}
+// start runs a sub-agent for a call and returns the call's result: the report, or, when it goes on in the background,
+// that it was started. release is called when it has ended.
+func (w *work) start(ctx context.Context, child *run, q toolagent.Request, release func()) (tool.Result, error) {
+	b := &backAgent{run: child, prompt: q.Prompt, done: make(chan struct{}), moved: make(chan struct{})}
 	b.Task = bash.Task{
-		ID: child.agent.id, CallID: q.CallID, Description: first(q.Task, oneLine(q.Prompt, 60)), OutputFile: file.Name(),
-		State: bash.Running, Started: w.r.place.sys.Now(),
+		ID: child.agent.id, CallID: q.CallID, Description: first(q.Task, oneLine(q.Prompt, 60)), State: bash.Running, Started: w.r.place.sys.Now(),
 	}
-	var ctx context.Context
-	ctx, b.cancel = context.WithCancel(w.ctx)
+	child.agent.work = b
+	var own context.Context
+	own, b.cancel = context.WithCancel(w.ctx)
 	w.mu.Lock()
 	w.agents = append(w.agents, b)
 	w.mu.Unlock()
-	w.changed()
-	w.tell(event.TaskStarted{Task: taskOf(b.Task, agentTask), CallID: q.CallID, AgentType: q.Def.Name, Prompt: q.Prompt})
+	if q.Background {
+		if err := w.toBack(b); err != nil {
+			release()
+			child.closeAgent()
+			w.drop(b)
+			return tool.Result{}, err
+		}
+	}
+	stop := context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !b.back { // in the foreground it ends with the turn
+			b.cancel()
+		}
+	})
+	defer stop()
 	w.wg.Go(func() {
 		defer release()
-		w.carryOut(ctx, b, file)
+		w.carryOut(own, b)
 	})
-	out := toolagent.Launched{Status: "async_launched", AgentID: b.ID, Description: b.Description, Prompt: q.Prompt, OutputFile: b.OutputFile, CanRead: true}
+	select {
+	case <-b.moved:
+		return launched(b), nil
+	default:
+	}
+	select {
+	case <-b.moved:
+		return launched(b), nil
+	case <-b.done:
+	}
+	if err := context.Cause(ctx); err != nil {
+		return tool.Result{}, err
+	}
+	return b.outcome.result(), b.err
+}
+
+// drop forgets a sub-agent that was not started, or has ended in the foreground.
+func (w *work) drop(b *backAgent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.agents = slices.DeleteFunc(w.agents, func(o *backAgent) bool { return o == b })
+}
+
+// launched is the result of a call whose sub-agent goes on in the background.
+func launched(b *backAgent) tool.Result {
 	res := tool.TextResult(fmt.Sprintf("Started in the background as task %s. You are told when it has ended; go on with other work, or end your answer. What it does is written to %s.", b.ID, b.OutputFile))
-	res.Output = out
-	return res, nil
+	res.Output = toolagent.Launched{Status: "async_launched", AgentID: b.ID, Description: b.Description, Prompt: b.prompt, OutputFile: b.OutputFile, CanRead: true}
+	return res
+}
+
+// toBack puts a sub-agent in the background.
+func (w *work) toBack(b *backAgent) error {
+	file, err := b.run.agentFile()
+	if err != nil {
+		return fmt.Errorf("make the output file of a background agent: %w", err)
+	}
+	w.mu.Lock()
+	if b.back || b.State != bash.Running {
+		w.mu.Unlock()
+		return file.Close()
+	}
+	b.back, b.file, b.OutputFile = true, file, file.Name()
+	task := b.Task
+	w.mu.Unlock()
+	w.changed()
+	w.tell(event.TaskStarted{Task: taskOf(task, agentTask), CallID: task.CallID, AgentType: b.run.agent.def.Name, Prompt: b.prompt})
+	close(b.moved)
+	return nil
+}
+
+// background moves the calls that run in the foreground to the background: the one with this id, or all of them where
+// it is empty. It reports whether there was any.
+func (w *work) background(call string) bool {
+	some := w.r.tools.tasks.Detach(call)
+	w.mu.Lock()
+	list := slices.Clone(w.agents)
+	w.mu.Unlock()
+	for _, b := range list {
+		if b.run.agent.depth > 1 || call != "" && b.CallID != call {
+			continue
+		}
+		select {
+		case <-b.moved:
+		case <-b.done:
+		default:
+			some = w.toBack(b) == nil || some
+		}
+	}
+	return some
 }
 
 // carryOut runs a sub-agent to its end and tells of it.
-func (w *work) carryOut(ctx context.Context, b *backAgent, file *os.File) {
+func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	defer b.cancel()
-	out, err := b.run.work1(ctx, b.prompt)
+	out, err := b.run.runAgent(ctx, b.prompt)
 	b.run.closeAgent()
 	state := bash.Completed
 	switch {
@@ -103,12 +181,17 @@ func (w *work) carryOut(ctx context.Context, b *backAgent, file *os.File) {
 	case out.failed:
 		state = bash.Failed
 	}
-	_, _ = fmt.Fprintf(file, "\n%s\n", reportText(out)) // the report is told anyway
-	_ = file.Close()
 	w.mu.Lock()
-	b.State, b.Ended, b.outcome = state, w.r.place.sys.Now(), out
-	task := b.Task
+	b.State, b.Ended, b.outcome, b.err = state, w.r.place.sys.Now(), out, err
+	task, back := b.Task, b.back
 	w.mu.Unlock()
+	if !back {
+		w.drop(b)
+		close(b.done)
+		return
+	}
+	_, _ = fmt.Fprintf(b.file, "\n%s\n", reportText(out)) // the report is told anyway
+	_ = b.file.Close()
 	close(b.done)
 	use := b.run.agent.used(task.Ended.Sub(task.Started))
 	w.ended(task, out.note, fmt.Sprintf("Sub-agent %q %s", task.Description, stateWord(state)), &use)
@@ -167,39 +250,36 @@ func (w *work) changed() {
 	w.tell(list)
 }
 
-// snapshot lists the sub-agents that were started in the background.
+// snapshot lists the sub-agents in the background, those that have ended too.
 func (w *work) snapshot() []bash.Task {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := make([]bash.Task, len(w.agents))
-	for i, b := range w.agents {
-		out[i] = b.Task
+	var out []bash.Task
+	for _, b := range w.agents {
+		if b.back {
+			out = append(out, b.Task)
+		}
 	}
 	return out
 }
 
 // heard writes down what a sub-agent in the background does, and tells front ends how far it is.
-func (w *work) heard(child *run, env event.Envelope) {
-	a := child.agent
-	if !a.background {
+func (w *work) heard(a *agentPart, env event.Envelope) {
+	w.mu.Lock()
+	b := a.work
+	back, task := b.back, b.Task
+	w.mu.Unlock()
+	if !back {
 		return
 	}
 	switch e := env.Event.(type) {
 	case event.Message:
 		if e.Msg.Kind == msg.KindAssistant && e.Msg.Text() != "" {
-			_, _ = fmt.Fprintf(a.out, "%s\n", e.Msg.Text())
+			_, _ = fmt.Fprintf(b.file, "%s\n", e.Msg.Text())
 		}
 	case event.ToolStarted:
-		_, _ = fmt.Fprintf(a.out, "[%s: %s]\n", e.Name, event.InertLine(e.Summary))
+		_, _ = fmt.Fprintf(b.file, "[%s: %s]\n", e.Name, event.InertLine(e.Summary))
 	case event.ToolDone:
-		w.mu.Lock()
-		task := bash.Task{}
-		for _, b := range w.agents {
-			if b.ID == a.id {
-				task = b.Task
-			}
-		}
-		w.mu.Unlock()
 		w.tell(event.TaskProgress{
 			Task: taskOf(task, agentTask), CallID: a.call, AgentType: a.def.Name, LastTool: e.Name,
 			Usage: a.used(w.r.place.sys.Now().Sub(task.Started)),
@@ -244,7 +324,7 @@ func (w *work) news(wake, take bool) []attach.Item {
 		}
 	}
 	for _, b := range w.agents {
-		if b.State != bash.Running && !b.Known {
+		if b.back && b.State != bash.Running && !b.Known {
 			add(b.ID, agentNews(b), b.asked)
 		}
 	}
@@ -318,8 +398,10 @@ func (w *work) Stop() {
 	defer w.mu.Unlock()
 	w.quit = true
 	for _, b := range w.agents {
-		b.asked = b.asked || b.State == bash.Running
-		b.cancel()
+		if b.back && b.State == bash.Running { // others end with the turn
+			b.asked = true
+			b.cancel()
+		}
 	}
 }
 
@@ -334,7 +416,7 @@ func (w *work) find(id string) *backAgent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, b := range w.agents {
-		if b.ID == id {
+		if b.ID == id && b.back {
 			return b
 		}
 	}

@@ -134,7 +134,7 @@ func (r *run) cmdTasks(_ context.Context, _ *turn.Turn, args string) (string, er
 		return r.taskOutput(args)
 	}
 	var b strings.Builder
-	for _, t := range r.tools.tasks.Snapshot() {
+	for _, t := range slices.Concat(r.tools.tasks.Snapshot(), r.work.snapshot()) {
 		fmt.Fprintf(&b, "%-8s %-9s %8s  %s\n", t.ID, t.State, bytesText(t.Size), oneLine(first(t.Description, t.Command), 80))
 	}
 	if b.Len() > 0 {
@@ -145,7 +145,7 @@ func (r *run) cmdTasks(_ context.Context, _ *turn.Turn, args string) (string, er
 
 // taskOutput shows a task. What the model has seen of it stays as it is.
 func (r *run) taskOutput(id string) (string, error) {
-	tasks := r.tools.tasks.Snapshot()
+	tasks := slices.Concat(r.tools.tasks.Snapshot(), r.work.snapshot())
 	i := slices.IndexFunc(tasks, func(t bash.Task) bool { return t.ID == id })
 	if i < 0 {
 		return "", fmt.Errorf("there is no background task %q", id)

@@ -22,7 +22,10 @@ const (
 //go:embed agent.md
 var about string
 
-const inBackground = "\n\nWith run_in_background it goes on beside you: you are told when it has ended. Do not wait for it, and do not do its work meanwhile."
+const (
+	inBackground = "\n\nWith run_in_background it goes on beside you: you are told when it has ended. Do not wait for it, and do not do its work meanwhile."
+	usually      = "\n\nIt goes on beside you, unless you give run_in_background as false: you are told when it has ended. Do not wait for it, and do not do its work meanwhile. Give false where you need the report to go on."
+)
 
 // Deps is what the tool needs of its session.
 type Deps struct {
@@ -32,8 +35,8 @@ type Deps struct {
 	Refuse func(agent.Def) string
 	// Run carries a request out. An error becomes a failed result.
 	Run func(ctx context.Context, r Request) (tool.Result, error)
-	// Background says that sub-agents may run in the background.
-	Background bool
+	// Background says that sub-agents may run in the background, Usually that they do unless a call says no.
+	Background, Usually bool
 }
 
 // Request is a task for a sub-agent.
@@ -58,7 +61,10 @@ type Tool struct {
 func New(d Deps) *Tool {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(about))
-	if d.Background {
+	switch {
+	case d.Background && d.Usually:
+		b.WriteString(usually)
+	case d.Background:
 		b.WriteString(inBackground)
 	}
 	b.WriteString("\n\nTypes:")
@@ -111,7 +117,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		Prompt     string `json:"prompt"`
 		Type       string `json:"subagent_type"`
 		Model      string `json:"model"`
-		Background bool   `json:"run_in_background"`
+		Background *bool  `json:"run_in_background"`
 	}
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return tool.Plan{}, fmt.Errorf("input of Agent: %w", err)
@@ -125,7 +131,12 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 	}
 	r := Request{
 		CallID: call.ID, Def: def, Task: strings.Join(strings.Fields(in.Task), " "), Prompt: in.Prompt, Model: strings.TrimSpace(in.Model),
-		Background: t.d.Background && (in.Background || def.Background),
+		Background: t.d.Background && def.Background,
+	}
+	if in.Background != nil {
+		r.Background = t.d.Background && (*in.Background || def.Background)
+	} else if t.d.Usually {
+		r.Background = t.d.Background
 	}
 	if r.Model == "inherit" {
 		r.Model = ""

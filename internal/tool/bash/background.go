@@ -28,8 +28,11 @@ func (j *job) toBackground(late bool) (tool.Result, error) {
 		j.p.Stop(proc.QuickGrace)
 		return j.finish(outcome{Exit: j.p.Exit(), interrupted: true})
 	}
-	out := Output{BackgroundTaskID: k.ID, NoSandbox: j.in.NoSandbox, SavedPath: path}
+	out := Output{BackgroundTaskID: k.ID, ByUser: j.byUser, NoSandbox: j.in.NoSandbox, SavedPath: path}
 	text := "Started in the background as task " + k.ID + "."
+	if j.byUser {
+		text = "The user moved this command to the background, as task " + k.ID + "."
+	}
 	if late {
 		out.TimedOutAfterMs = j.timeout.Milliseconds()
 		text = fmt.Sprintf("Still running after %s: moved to the background as task %s.", shortDuration(j.timeout), k.ID)

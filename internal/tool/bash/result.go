@@ -17,6 +17,7 @@ type Output struct {
 	Interrupted      bool   `json:"interrupted"`
 	IsImage          bool   `json:"isImage"`
 	BackgroundTaskID string `json:"backgroundTaskId,omitempty"`
+	ByUser           bool   `json:"backgroundedByUser,omitempty"`
 	TimedOutAfterMs  int64  `json:"timedOutAfterMs,omitempty"`
 	ExitMeaning      string `json:"returnCodeInterpretation,omitempty"`
 	SavedPath        string `json:"persistedOutputPath,omitempty"`

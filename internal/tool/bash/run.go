@@ -26,6 +26,7 @@ type job struct {
 	timeout time.Duration
 	dir     string // where it started
 	notes   []string
+	byUser  bool // a person put it in the background
 
 	p    *proc.Proc
 	out  *proc.Output
@@ -48,8 +49,13 @@ func (j *job) run(ctx context.Context, progress tool.Progress) (tool.Result, err
 	defer limit.Stop()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
+	detached := j.Tasks.enter(j)
+	defer j.Tasks.leave(j)
 	for {
 		select {
+		case <-detached:
+			j.byUser = true
+			return j.toBackground(false)
 		case <-j.p.Done():
 			return j.finish(outcome{Exit: j.p.Exit()})
 		case <-ctx.Done():

@@ -52,7 +52,8 @@ type Tasks struct {
 	mu      sync.Mutex
 	closed  bool
 	list    []*task
-	changed chan struct{} // closed, and replaced, at every change of a state
+	front   map[*job]chan struct{} // commands in the foreground; closing the channel moves one to the background
+	changed chan struct{}          // closed, and replaced, at every change of a state
 	wg      sync.WaitGroup
 }
 
@@ -132,6 +133,36 @@ func (t *Tasks) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("stop background tasks: %w", ctx.Err())
 	}
+}
+
+// enter notes a command in the foreground. The channel is closed when it shall go on in the background.
+func (t *Tasks) enter(j *job) <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.front == nil {
+		t.front = map[*job]chan struct{}{}
+	}
+	ch := make(chan struct{})
+	t.front[j] = ch
+	return ch
+}
+
+func (t *Tasks) leave(j *job) { t.mu.Lock(); delete(t.front, j); t.mu.Unlock() }
+
+// Detach moves commands of the session itself from the foreground to the background: that of one call, or all of them
+// where callID is empty. It reports whether there was any.
+func (t *Tasks) Detach(callID string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	some := false
+	for j, ch := range t.front {
+		if j.Owner == "" && j.Background && (callID == "" || j.callID == callID) {
+			close(ch)
+			delete(t.front, j)
+			some = true
+		}
+	}
+	return some
 }
 
 // add takes over a started command. limit, when set, stops it.
