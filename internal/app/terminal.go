@@ -116,7 +116,7 @@ func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error)
 	sum := sha256.Sum256([]byte(r.place.sys.Dirs.Work))
 	out := &tui.Session{
 		Conn: conn, ID: r.conv.log.ID(), Resumed: r.conv.resumed, Model: r.session.Model(), Mode: r.session.Mode(),
-		Settings: r.screenSettings(), StateDir: r.place.sys.Dirs.State, Key: hex.EncodeToString(sum[:8]),
+		Settings: r.screenSettings(), StateDir: r.place.sys.Dirs.State, Key: hex.EncodeToString(sum[:8]), Redact: r.place.redact.String,
 		Close: func() {
 			cancel()
 			conn.Wait()

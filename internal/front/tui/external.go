@@ -113,7 +113,7 @@ func (u *ui) searchHistory() {
 	}
 	p := newPicker("What was sent before", list, func(e entry) {
 		d, _ := e.value.(editor.Draft)
-		u.prompt.ed.Load(d)
+		u.prompt.ed.Load(u.prompt.recall(d))
 		u.prompt.changed(u)
 	})
 	p.other = func(name string, _ *entry) bool {

@@ -1,58 +1,79 @@
 package tui
 
 import (
-	"bufio"
-	"encoding/json"
-	"os"
-	"path/filepath"
-
 	"lathe/internal/front/tui/editor"
+	"lathe/internal/front/tui/history"
 )
 
-// historyKept is how many prompts of a directory are offered.
-const historyKept = 500
-
-func (u *ui) historyFile() string {
-	if u.session == nil || u.session.StateDir == "" {
-		return ""
+// openHistory names the files of this directory's prompts and drafts; a session that keeps nothing has none.
+func (u *ui) openHistory() {
+	u.prompt.store = nil
+	if u.session != nil && u.session.StateDir != "" {
+		u.prompt.store = history.Open(u.session.StateDir, u.session.Key, u.session.Redact)
 	}
-	return filepath.Join(u.session.StateDir, "prompts", u.session.Key+".jsonl")
 }
 
-// loadHistory reads the prompts of this directory. Lines that cannot be read are passed over.
+// loadHistory reads the prompts of this directory.
 func (u *ui) loadHistory() {
-	f, err := os.Open(u.historyFile())
-	if err != nil {
+	if u.prompt.store == nil {
 		return
 	}
-	defer f.Close()
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 8<<20)
 	var list []editor.Draft
-	for in.Scan() {
-		var d editor.Draft
-		if json.Unmarshal(in.Bytes(), &d) == nil && d.Text != "" {
-			list = append(list, d)
-		}
+	for _, e := range u.prompt.store.Load() {
+		list = append(list, e.Draft)
 	}
-	if over := len(list) - historyKept; over > 0 {
-		list = list[over:]
+	early := u.prompt.history // sent before the session was there
+	u.prompt.history = list
+	for _, d := range early {
+		u.prompt.remember(u, d)
 	}
-	u.prompt.history = append(list, u.prompt.history...)
 	u.prompt.at = len(u.prompt.history)
 }
 
-// keepHistory adds a prompt to the file, as one write.
+// keepHistory adds a prompt to the file. A file that cannot be written takes nothing from the conversation.
 func (u *ui) keepHistory(d editor.Draft) {
-	path := u.historyFile()
-	b, err := json.Marshal(d)
-	if path == "" || err != nil || os.MkdirAll(filepath.Dir(path), 0o700) != nil {
+	if u.prompt.store == nil {
 		return
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := u.prompt.store.Add(d, u.session.ID); err != nil && !u.prompt.told {
+		u.prompt.told = true
+		u.hint = err.Error()
+	}
+}
+
+// recall is a prompt of the history with its long pastes.
+func (p *prompt) recall(d editor.Draft) editor.Draft {
+	if p.store == nil {
+		return d
+	}
+	return p.store.Fill(d)
+}
+
+// saveDraft writes what is typed, or removes the file when nothing is. Where it cannot be written typing goes on: the
+// draft is only a comfort.
+func (p *prompt) saveDraft() {
+	d := p.ed.Draft()
+	if p.store == nil || d.Text == p.saved {
 		return
 	}
-	defer f.Close()
-	_, _ = f.Write(append(b, '\n'))
+	if p.store.SaveDraft(d) == nil {
+		p.saved = d.Text
+	}
+}
+
+// load brings back the draft of a process that ended without being asked to, and the history.
+func (p *prompt) load(u *ui) {
+	again := p.store != nil // another session of this process
+	u.openHistory()
+	if !again {
+		u.loadHistory()
+	}
+	if p.store == nil || !p.ed.Empty() {
+		return
+	}
+	if d, ok := p.store.Recover(); ok {
+		p.ed.Load(d)
+		p.saveDraft()
+		u.hint = "what you had typed is back"
+	}
 }

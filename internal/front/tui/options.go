@@ -72,8 +72,9 @@ type Session struct {
 	Model    string
 	Mode     string
 	Settings Settings
-	StateDir string // where drafts and history are kept
-	Key      string // of the directory, for drafts and history
+	StateDir string              // where drafts and history are kept
+	Key      string              // of the directory, for drafts and history
+	Redact   func(string) string // takes secrets out of what is kept
 }
 
 // Settings are those of the user's settings that concern the screen.

@@ -1,12 +1,10 @@
 package tui
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"time"
 
 	"lathe/internal/front/tui/editor"
+	"lathe/internal/front/tui/history"
 	"lathe/internal/front/tui/screen"
 	"lathe/internal/front/tui/width"
 )
@@ -19,6 +17,8 @@ type prompt struct {
 	at      int // in history; len(history): what is typed
 	typed   editor.Draft
 	stash   *editor.Draft
+	store   *history.Store
+	told    bool   // that the history cannot be written
 	saved   string // the draft that is on disk
 	saving  *time.Timer
 }
@@ -75,7 +75,7 @@ func (p *prompt) up() {
 		p.typed = p.ed.Draft()
 	}
 	p.at--
-	p.ed.Load(p.history[p.at])
+	p.ed.Load(p.recall(p.history[p.at]))
 }
 
 func (p *prompt) down() {
@@ -87,7 +87,7 @@ func (p *prompt) down() {
 		p.ed.Load(p.typed)
 		return
 	}
-	p.ed.Load(p.history[p.at])
+	p.ed.Load(p.recall(p.history[p.at]))
 }
 
 // remember adds what was sent to the history.
@@ -105,54 +105,8 @@ const draftWait = 400 * time.Millisecond
 // changed has the draft written soon, so that it survives a crash.
 func (p *prompt) changed(u *ui) {
 	if p.saving == nil {
-		p.saving = time.AfterFunc(draftWait, func() { u.post(func() { p.saveDraft(u) }) })
+		p.saving = time.AfterFunc(draftWait, func() { u.post(func() { p.saveDraft() }) })
 		return
 	}
 	p.saving.Reset(draftWait)
-}
-
-func (u *ui) draftFile() string {
-	if u.session == nil || u.session.StateDir == "" {
-		return ""
-	}
-	return filepath.Join(u.session.StateDir, "drafts", u.session.Key+".json")
-}
-
-// saveDraft writes what is typed, or removes the file when nothing is.
-func (p *prompt) saveDraft(u *ui) {
-	path := u.draftFile()
-	if path == "" {
-		return
-	}
-	d := p.ed.Draft()
-	if d.Text == "" {
-		if p.saved != "" {
-			_ = os.Remove(path)
-			p.saved = ""
-		}
-		return
-	}
-	b, err := json.Marshal(d)
-	if err != nil || string(b) == p.saved {
-		return
-	}
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || os.WriteFile(path+".new", b, 0o600) != nil || os.Rename(path+".new", path) != nil {
-		return // typing goes on; the draft is only a comfort
-	}
-	p.saved = string(b)
-}
-
-// load brings back the draft of a session that ended without being asked to, and the history.
-func (p *prompt) load(u *ui) {
-	u.loadHistory()
-	b, err := os.ReadFile(u.draftFile())
-	var d editor.Draft
-	if err != nil || json.Unmarshal(b, &d) != nil || d.Text == "" {
-		return
-	}
-	p.saved = string(b)
-	if p.ed.Empty() {
-		p.ed.Load(d)
-		u.hint = "what you had typed is back"
-	}
 }

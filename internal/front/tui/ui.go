@@ -262,7 +262,7 @@ func (u *ui) leave() {
 	case u.full != nil:
 		u.toInline()
 	}
-	u.prompt.saveDraft(u)
+	u.prompt.saveDraft()
 	if u.session != nil {
 		_ = u.session.Conn.Send(u.ctx, event.Interrupt{DropQueued: true})
 		_ = u.session.Conn.Send(u.ctx, event.Close{})

@@ -16,7 +16,7 @@ import (
 
 // draftPath is the file of one process's draft: <directory>.<pid>.json
 func (s *Store) draftPath(pid int) string {
-	return filepath.Join(s.dir, "draft", slug(s.cwd)+"."+strconv.Itoa(pid)+".json")
+	return filepath.Join(s.drafts, slug(s.cwd)+"."+strconv.Itoa(pid)+".json")
 }
 
 // SaveDraft writes what is in the editor, in one step. An empty draft removes the file.
@@ -42,7 +42,7 @@ func (s *Store) DropDraft() error { return ignoreMissing(os.Remove(s.draftPath(o
 // older ones.
 func (s *Store) Recover() (editor.Draft, bool) {
 	prefix := slug(s.cwd) + "."
-	files, _ := filepath.Glob(filepath.Join(s.dir, "draft", prefix+"*.json"))
+	files, _ := filepath.Glob(filepath.Join(s.drafts, prefix+"*.json"))
 	var newest os.FileInfo
 	var found editor.Draft
 	for _, f := range files {

@@ -200,7 +200,7 @@ func TestDraft(t *testing.T) {
 	if err := s.DropDraft(); err != nil {
 		t.Fatal(err)
 	}
-	if files, _ := filepath.Glob(filepath.Join(s.dir, "draft", "*")); len(files) != 0 {
+	if files, _ := filepath.Glob(filepath.Join(s.drafts, "*")); len(files) != 0 {
 		t.Errorf("left behind: %v, %s", files, strconv.Itoa(pid))
 	}
 }

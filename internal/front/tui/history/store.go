@@ -28,9 +28,11 @@ type Entry struct {
 
 // Store is the history of one working directory below a state directory.
 type Store struct {
-	dir, cwd string
-	redact   func(string) string
-	now      func() time.Time
+	dir    string // of histories
+	drafts string
+	cwd    string
+	redact func(string) string
+	now    func() time.Time
 }
 
 const (
@@ -45,7 +47,7 @@ func Open(stateDir, cwd string, redact func(string) string) *Store {
 	if redact == nil {
 		redact = func(s string) string { return s }
 	}
-	return &Store{dir: filepath.Join(stateDir, "history"), cwd: cwd, redact: redact, now: time.Now}
+	return &Store{dir: filepath.Join(stateDir, "history"), drafts: filepath.Join(stateDir, "drafts"), cwd: cwd, redact: redact, now: time.Now}
 }
 
 // Path is the file of this working directory.
