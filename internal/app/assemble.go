@@ -299,6 +299,7 @@ func (r *run) resolve(path string) (string, bool) {
 
 func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) model.Deps {
 	var sizes sizer
+	r.keeper = &keeper{prices: r.prices}
 	d := model.Deps{
 		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
 		DropThinking: r.forThinking(thinkingKind, &r.dropThinking), DropMismatch: r.forThinking(mismatchKind, &r.dropMismatch),

@@ -47,7 +47,7 @@ type run struct {
 	toolStage *tools.Stage
 	compact   *compact.Stage
 	ledger    *account.Ledger
-	keeper    keeper
+	keeper    *keeper
 	hooks     *hooks           // nil where there are none
 	relevant  *attach.Relevant // nil where nothing is asked
 	trace     *trace.File
