@@ -271,6 +271,9 @@ func TestACPSettings(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
+	if all := fmt.Sprint(e.kinds("available_commands_update")); !strings.Contains(all, "name:status") || strings.Contains(all, "name:clear") || strings.Contains(all, "name:exit") {
+		t.Errorf("the commands: %s", all) // a session is left for another by the editor, not behind its back
+	}
 	// A command is answered as text, an unknown one too.
 	e.updates = nil
 	if res := e.prompt(id, "/status"); res["stopReason"] != "end_turn" || !strings.Contains(e.said("agent_message_chunk"), "Model: "+other) {

@@ -67,7 +67,7 @@ func (e *editor) options(cwd string) *options {
 	o := *e.o
 	o.dir = cwd
 	o.asks = o.permissionPrompts != "none"
-	o.entry = "acp"
+	o.entry, o.fixed = "acp", true
 	return &o
 }
 

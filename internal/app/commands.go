@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -60,6 +61,9 @@ func (r *run) builtins() []input.Command {
 		{groupProgram, r.programCommands()},
 	} {
 		for _, c := range g.list {
+			if r.o.fixed && slices.Contains([]string{"clear", "resume", "fork"}, c.Name) {
+				continue
+			}
 			c.Group = g.heading
 			out = append(out, c)
 		}

@@ -61,6 +61,9 @@ func (r *run) describe() (any, error) {
 		a.Efforts = append(a.Efforts, acp.Choice{ID: e, Name: e})
 	}
 	for _, c := range r.commands() {
+		if c.Screen {
+			continue
+		}
 		a.Commands = append(a.Commands, acp.Command{Name: c.Name, Description: c.Help, Hint: c.Args})
 	}
 	return a, nil

@@ -80,6 +80,7 @@ type options struct {
 	env     map[string]string      // over the process's environment
 	custom  []tool.Tool            // tools of the program that embeds us
 	store   session.Store          // keeps the session; nil: files
+	fixed   bool                   // the session is not left for another: who made it knows it by its id
 
 	state     string // of the demo: replaces the state directory
 	recording []byte // of the demo: answers

@@ -93,15 +93,14 @@ func (r *run) hostOptions() sdk.Options {
 }
 
 func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
-	r.tellNotes()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	conn := r.session.Connect(ctx)
+	live := r.connect(ctx)
+	conn := live.Conn
 	interrupted, stop := r.signals(conn)
 	defer stop()
 	last, err := sdk.Run(ctx, shown{conn, r.hooks}, in, r.st.Out, opts)
-	cancel()
-	conn.Wait()
+	live.disconnect()
 	if err != nil && !errors.Is(err, sdk.ErrOutput) {
 		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Inert(err.Error()))
 	}

@@ -64,6 +64,7 @@ func (l Library) options() (*options, error) {
 	o.tools, o.toolsSet, o.custom = l.Tools, l.Tools != nil, l.Custom
 	o.maxTurns, o.maxBudget, o.jsonSchema = l.MaxTurns, l.MaxBudget, l.Schema
 	o.sessionID, o.resume, o.cont, o.fork, o.store, o.noPersist = l.SessionID, l.Resume, l.Continue, l.Fork, l.Store, l.NoPersist
+	o.fixed = l.Store != nil
 	o.settings, o.trust, o.replay, o.record = l.Settings, l.Trust, l.Replay, l.Record
 	if l.Sources != nil {
 		o.sourcesSet = true
@@ -101,15 +102,20 @@ type Session struct {
 	stop context.CancelFunc
 }
 
-// open builds a run and connects it. It is the way from options to a session for whoever serves more than one prompt.
+// open builds a run and connects it: the way from options to a session.
 func open(o *options, st Streams) (*Session, error) {
 	r, err := newRun(o, st)
 	if err != nil {
 		return nil, err
 	}
+	return r.connect(context.Background()), nil
+}
+
+// connect starts the session of a run, for a front end.
+func (r *run) connect(ctx context.Context) *Session {
 	r.tellNotes()
-	ctx, stop := context.WithCancel(context.Background())
-	return &Session{Conn: r.session.Connect(ctx), run: r, stop: stop}, nil
+	ctx, stop := context.WithCancel(ctx)
+	return &Session{Conn: r.session.Connect(ctx), run: r, stop: stop}
 }
 
 // ID is the session's id.
@@ -144,9 +150,14 @@ func (s *Session) Interrupt() {
 
 // Close ends the session and everything that it started.
 func (s *Session) Close() {
+	s.disconnect()
+	s.run.close()
+}
+
+// disconnect ends the conversation; the run is still there, for what is told of it at the end.
+func (s *Session) disconnect() {
 	s.stop()
 	s.Conn.Wait()
-	s.run.close()
 }
 
 // openStored begins or goes on with a session of a store that is not our files.

@@ -176,10 +176,10 @@ func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", event.Ine
 
 // headless runs the prompt and returns the exit code.
 func (r *run) headless(p event.Prompt) int {
-	r.tellNotes()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	conn := r.session.Connect(ctx)
+	ctx := context.Background()
+	live := r.connect(ctx)
+	defer live.stop()
+	conn := live.Conn
 	interrupted, stop := r.signals(conn)
 	defer stop()
 	opts := headless.Options{
@@ -194,8 +194,7 @@ func (r *run) headless(p event.Prompt) int {
 	opts.Debug = debug
 	result, err := headless.Run(ctx, conn, p, r.st.Out, r.st.Err, opts)
 	_ = conn.Send(ctx, event.Close{})
-	cancel()
-	conn.Wait()
+	live.disconnect()
 	switch {
 	case err == nil, isClosedPipe(err):
 	case interrupted() && (errors.Is(err, headless.ErrNoResult) || errors.Is(err, engine.ErrClosed)):
