@@ -109,7 +109,7 @@ func (r *run) cmdConfig(_ context.Context, _ *turn.Turn, args string) (string, e
 	if !strings.Contains(args, "=") {
 		return r.configText(strings.TrimSpace(args))
 	}
-	file := filepath.Join(r.place.sys.Dirs.State, "settings.json")
+	file := r.userSettings()
 	var told []string
 	for _, pair := range assignments(args) {
 		key, text, _ := strings.Cut(pair, "=")
@@ -122,6 +122,9 @@ func (r *run) cmdConfig(_ context.Context, _ *turn.Turn, args string) (string, e
 	r.refresh()
 	return fmt.Sprintf("Saved in %s: %s. What a session begins with counts for the next one.", file, strings.Join(told, ", ")), nil
 }
+
+// userSettings is the file in which the person's own settings are saved.
+func (r *run) userSettings() string { return filepath.Join(r.place.sys.Dirs.State, "settings.json") }
 
 // assignments splits key=value pairs at blanks; what has no sign of its own belongs to the value before it.
 func assignments(args string) []string {

@@ -8,9 +8,10 @@ import (
 
 // Changed is one file that differs from the last commit.
 type Changed struct {
-	Path           string `json:"path"` // relative to the top, with slashes
-	Added, Removed int    // lines; -1 for a binary file
-	New            bool   // git does not know it
+	Path    string `json:"path"`  // relative to the top, with slashes
+	Added   int    `json:"added"` // lines; -1 for a binary file
+	Removed int    `json:"removed"`
+	New     bool   `json:"new,omitempty"` // git does not know it
 }
 
 // emptyTree is what a repository without a commit is compared with.

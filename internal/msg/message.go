@@ -36,6 +36,9 @@ const (
 	RoleAssistant Role = "assistant"
 )
 
+// SourceCommand is the Source of the user message with the text that a typed command stands for.
+const SourceCommand = "command"
+
 // Message is one element of a conversation's append-only list. It is never changed after it was appended.
 //
 // An answer of the model is stored as one Message for each finished block, all with the same APIID, so that a

@@ -85,9 +85,12 @@ func (a *answers) thinkingAfter(i int) string {
 	return ""
 }
 
-// typed reports a person's own words.
+// typed reports a person's own words, and the prompt that a command of theirs stands for.
 func typed(m msg.Message) bool {
-	return m.Kind == msg.KindUser && !m.Meta && !m.Virtual && !hasResult(m) && len(m.Blocks) > 0
+	if m.Kind != msg.KindUser || m.Virtual || hasResult(m) || len(m.Blocks) == 0 {
+		return false
+	}
+	return !m.Meta || m.Source == msg.SourceCommand || m.Source == sourceCarried
 }
 
 func hasResult(m msg.Message) bool {

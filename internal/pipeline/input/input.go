@@ -198,7 +198,7 @@ func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) 
 	}
 	t.Done, t.Text = in.NoQuery || e.Answer != "", e.Answer
 	typed.Blocks[len(typed.Blocks)-1] = msg.Text(Typed(c.Name, args)) // the text stands last
-	text := msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(e.Text)}}
+	text := msg.Message{Kind: msg.KindUser, Meta: true, Source: msg.SourceCommand, Blocks: []msg.Block{msg.Text(e.Text)}}
 	if e.Resolve != nil {
 		d.Resolve = e.Resolve
 	}
