@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -130,8 +131,14 @@ func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error)
 		out.StateDir, out.ID = "", ""
 	}
 	out.Messages = r.shownMessages()
+	if len(out.Messages) > manyMessages { // what reading them took is given back
+		go debug.FreeOSMemory()
+	}
 	return out, nil
 }
+
+// manyMessages is the length of a conversation from which the memory that reading it took is worth giving back.
+const manyMessages = 500
 
 // shownMessages are the messages of the conversation that a person sees.
 func (r *run) shownMessages() []msg.Message {

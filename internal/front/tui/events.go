@@ -152,9 +152,7 @@ func (u *ui) reset(e event.ConversationReset) {
 		if r.Err != "" || json.Unmarshal(r.Value, &list) != nil {
 			return
 		}
-		for _, m := range list {
-			u.message(m, "")
-		}
+		u.earlier(list)
 	})
 	u.refresh()
 }
@@ -413,6 +411,10 @@ func (u *ui) notice(level, text string) { u.add(item{kind: kindNotice, level: le
 func (u *ui) add(it item) {
 	if it.kind != kindText {
 		u.closeStream()
+	}
+	if u.silent {
+		u.items = append(u.items, it)
+		return
 	}
 	u.gap(it.kind)
 	u.items = append(u.items, it)

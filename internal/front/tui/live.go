@@ -116,11 +116,14 @@ func (u *ui) spinner() string {
 	if !w.running {
 		return ""
 	}
+	key := spinKey{u.doing(now), now.UnixMilli() / tickTime.Milliseconds(), u.cols}
+	if key == u.spun.key { // it changes four times a second, however often pictures are made
+		return u.spun.line
+	}
 	mark := "•"
 	if !u.calm() {
-		mark = frames[int(now.UnixMilli()/250)%len(frames)]
+		mark = frames[int(key.tick)%len(frames)]
 	}
-	what := u.doing(now)
 	facts := []string{clock(now.Sub(w.since))}
 	if w.got > 0 {
 		facts = append(facts, "↓ "+tokens(w.got/4))
@@ -128,8 +131,16 @@ func (u *ui) spinner() string {
 		facts = append(facts, "↑ "+tokens(w.sent))
 	}
 	facts = append(facts, "esc stops")
-	line := u.th.Accent.Paint(mark+" "+what) + u.th.Muted.Paint(" ("+strings.Join(facts, " · ")+")")
-	return width.Cut(line, u.cols-1, "…")
+	line := u.th.Accent.Paint(mark+" "+key.what) + u.th.Muted.Paint(" ("+strings.Join(facts, " · ")+")")
+	u.spun.key, u.spun.line = key, width.Cut(line, u.cols-1, "…")
+	return u.spun.line
+}
+
+// spinKey is what a picture of the spinner depends on.
+type spinKey struct {
+	what string
+	tick int64
+	cols int
 }
 
 // staleAfter is the silence of a stream from which its age is shown.

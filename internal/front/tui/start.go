@@ -2,10 +2,13 @@ package tui
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"lathe/internal/event"
 	"lathe/internal/front/tui/theme"
+	"lathe/internal/front/tui/width"
+	"lathe/internal/msg"
 )
 
 // start builds a session in the background; the one that runs is ended first.
@@ -55,9 +58,7 @@ func (u *ui) started(s *Session, err error) {
 	u.session = s
 	u.settings(s.Settings)
 	u.status.model, u.status.mode = s.Model, s.Mode
-	for _, m := range s.Messages {
-		u.message(m, "")
-	}
+	u.earlier(s.Messages)
 	u.prompt.load(u)
 	go u.pump(s)
 	u.refresh()
@@ -72,6 +73,25 @@ func (u *ui) started(s *Session, err error) {
 	u.later = nil
 	for _, q := range u.queue { // typed while the session was not ready
 		u.op(q.prompt)
+	}
+}
+
+// resumedShown is how many messages of a resumed conversation are printed; the transcript has all.
+const resumedShown = 40
+
+// earlier takes the messages of a conversation that goes on.
+func (u *ui) earlier(list []msg.Message) {
+	old := max(0, len(list)-resumedShown)
+	u.silent = true
+	for _, m := range list[:old] {
+		u.message(m, "")
+	}
+	u.silent = false
+	if old > 0 {
+		u.print(width.Line{}, width.Line{Text: u.th.Faint.Paint(fmt.Sprintf("… %s · ctrl+o shows all", count(old, "earlier message")))})
+	}
+	for _, m := range list[old:] {
+		u.message(m, "")
 	}
 }
 

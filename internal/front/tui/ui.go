@@ -44,18 +44,23 @@ type ui struct {
 	events   chan event.Envelope
 	posted   chan func()
 	replies  map[string]func(event.Reply)
+	silent   bool     // items are not printed
 	later    []func() // queries for a session that is being built
 	nextID   int
 
-	items     []item
-	commit    []width.Line // to go into the scrollback with the next picture
-	lastKind  kind
-	work      work
-	status    status
-	dialogs   []dialog
-	prompt    prompt
-	queue     []queued
-	menu      *menu
+	items    []item
+	commit   []width.Line // to go into the scrollback with the next picture
+	lastKind kind
+	work     work
+	status   status
+	dialogs  []dialog
+	prompt   prompt
+	queue    []queued
+	menu     *menu
+	spun     struct {
+		key  spinKey
+		line string
+	}
 	hint      string // one line below the input, until the next key
 	showTodo  bool
 	commands  []command
