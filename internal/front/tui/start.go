@@ -128,9 +128,7 @@ func (u *ui) pump(s *Session) {
 			}
 			return
 		}
-		select {
-		case u.events <- env:
-		case <-u.ctx.Done():
+		if !u.inbox.put(u.ctx, env) {
 			return
 		}
 	}

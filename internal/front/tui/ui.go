@@ -41,7 +41,8 @@ type ui struct {
 	session  *Session
 	starting bool
 	failed   string // why there is no session
-	events   chan event.Envelope
+	inbox    *inbox
+	spare    []event.Envelope
 	posted   chan func()
 	replies  map[string]func(event.Reply)
 	silent   bool     // items are not printed
@@ -126,7 +127,7 @@ func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
 	u := &ui{
 		o: o, ctx: ctx, tty: tty, cols: cols, rows: rows, focused: true, dark: true,
 		inline: screen.NewInline(tty, cols, rows, reflows(o.Getenv)), depth: theme.DepthOf(o.Getenv, true),
-		posted: make(chan func(), 64), events: make(chan event.Envelope, 256), replies: map[string]func(event.Reply){},
+		posted: make(chan func(), 64), inbox: newInbox(), replies: map[string]func(event.Reply){},
 		frame: stopped(), tick: stopped(), resize: stopped(),
 	}
 	u.th = theme.Named("auto", u.depth, u.dark)
@@ -171,17 +172,7 @@ func (u *ui) loop() {
 				}
 			}
 			u.draw()
-		case env := <-u.events:
-			u.event(env)
-			for range 512 { // a burst makes one picture
-				select {
-				case env := <-u.events:
-					u.event(env)
-					continue
-				default:
-				}
-				break
-			}
+		case <-u.inbox.wake:
 			u.soon()
 		case f := <-u.posted:
 			f()
@@ -227,6 +218,7 @@ func (u *ui) draw() {
 	if u.resizing || u.quit {
 		return
 	}
+	u.take()
 	u.lastDraw = u.o.Now()
 	var err error
 	if u.full != nil {
@@ -241,6 +233,16 @@ func (u *ui) draw() {
 		u.ticking = true
 		u.tick.Reset(tickTime)
 	}
+}
+
+// take handles the events that have come.
+func (u *ui) take() {
+	list := u.inbox.take(u.spare)
+	for i := range list {
+		u.event(list[i])
+		list[i] = event.Envelope{}
+	}
+	u.spare = list
 }
 
 // print adds lines to the scrollback.
