@@ -156,7 +156,7 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.equal((await c.last()).thinking.type, "adaptive");
   });
   t("thinking disabled", [say("x")], async (c) => {
-    await c.all("hi", { thinking: { type: "disabled" } });
+    await c.all("hi", { model: "claude-haiku-4-5", thinking: { type: "disabled" } });
     assert.ok(!(await c.last()).thinking || (await c.last()).thinking.type === "disabled");
   });
   t("thinking with a budget", [say("x")], async (c) => {
@@ -167,7 +167,7 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     await c.all("hi", { effort: "low" });
     assert.match(JSON.stringify((await c.last()).output_config ?? {}), /low/);
   });
-  t("betas", [say("x")], async (c) => { await c.all("hi", { betas: ["context-1m-2025-08-07"] }); });
+  t("betas", { betas: ["context-1m-2025-08-07"], turns: [say("x")] }, async (c) => { await c.all("hi", { betas: ["context-1m-2025-08-07"] }); });
   t("taskBudget", [{ ...say("one"), usage: { output_tokens: 2000 }, times: -1 }], async (c) => {
     const s = await c.all("hi", { taskBudget: { total: 3000 } });
     assert.ok((await c.requests()).length >= 2);

@@ -154,7 +154,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	info := r.prices.Info
 	norm := normalize.Deps{
 		Info: info, DropThinking: func() bool { return r.dropThinking }, DropMismatch: func() bool { return r.dropMismatch },
-		ID: r.prices.Resolve, Foreign: r.foreign(), NoThinking: r.noThinking.Load,
+		ID: r.prices.Resolve, Foreign: r.foreign(), NoThinking: r.noThinking.Load, Adjust: r.adjust,
 	}
 	cfg := r.requestConfig()
 	r.compact = r.compaction(norm, cfg)

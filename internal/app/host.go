@@ -12,6 +12,7 @@ import (
 
 	"lathe/internal/engine"
 	"lathe/internal/event"
+	"lathe/internal/front/headless"
 	"lathe/internal/front/sdk"
 	"lathe/internal/hook"
 	"lathe/internal/pipeline/prompt"
@@ -99,7 +100,12 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 	conn := live.Conn
 	interrupted, stop := r.signals(conn)
 	defer stop()
-	last, err := sdk.Run(ctx, shown{conn, r.hooks}, in, r.st.Out, opts)
+	debug, err := r.openDebug()
+	if err != nil {
+		live.disconnect()
+		return report(r.st, err)
+	}
+	last, err := sdk.Run(ctx, shown{conn, r.hooks, debug}, in, r.st.Out, opts)
 	live.disconnect()
 	if err != nil && !errors.Is(err, sdk.ErrOutput) {
 		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Inert(err.Error()))
@@ -119,15 +125,19 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 type shown struct {
 	event.Conn
 	hooks *hooks
+	debug *headless.Debug // nil: no log
 }
 
 func (s shown) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
-	if s.hooks == nil {
+	if s.hooks == nil && s.debug == nil {
 		return s.Conn.Events(ctx)
 	}
 	return func(yield func(event.Envelope, error) bool) {
 		for e, err := range s.Conn.Events(ctx) {
-			s.hooks.display(e)
+			s.debug.Event(e)
+			if s.hooks != nil {
+				s.hooks.display(e)
+			}
 			if !yield(e, err) {
 				return
 			}

@@ -32,7 +32,7 @@ type nothing struct{}
 // add its own.
 func (r *run) queries() map[string]answer {
 	table := map[string]answer{}
-	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries()} {
+	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.hostQueries(), r.flagQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries()} {
 		maps.Copy(table, part)
 	}
 	return table

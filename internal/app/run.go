@@ -63,8 +63,9 @@ type run struct {
 	queryTable map[string]answer
 
 	touchedMu    sync.Mutex
-	touched      []string    // files of this turn's calls, for memory files of deeper directories
-	noThinking   atomic.Bool // switched off for now
+	touched      []string                 // files of this turn's calls, for memory files of deeper directories
+	thinkingNow  atomic.Pointer[thinking] // what a host has changed; nil: nothing
+	noThinking   atomic.Bool              // switched off for now
 	dropThinking bool
 	dropMismatch bool
 }

@@ -162,6 +162,15 @@ func (s *Session) Freeze(f session.Frozen) error {
 // Waiting reports whether prompts are queued; TakeQueued takes them.
 func (s *Session) Waiting() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.queue) > 0 }
 
+// Unqueue takes one prompt out of the queue. It reports whether it was there.
+func (s *Session) Unqueue(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.queue)
+	s.queue = slices.DeleteFunc(s.queue, func(p event.Prompt) bool { return p.ID == id })
+	return len(s.queue) < n
+}
+
 // TakeQueued empties the queue.
 func (s *Session) TakeQueued() []event.Prompt {
 	s.mu.Lock()

@@ -68,6 +68,9 @@ type Reply struct {
 // is queued or runs any more.
 type State struct{ State string }
 
+// PromptDropped says that a queued prompt was taken back before a turn took it up.
+type PromptDropped struct{ ID string }
+
 // Turn
 
 // TurnStarted opens a turn. TurnDone closes it.
@@ -218,6 +221,7 @@ type TurnDone struct{ Result Result }
 func (Ready) event()             {}
 func (Notice) event()            {}
 func (Reply) event()             {}
+func (PromptDropped) event()     {}
 func (Status) event()            {}
 func (State) event()             {}
 func (TurnStarted) event()       {}

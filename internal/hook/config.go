@@ -97,7 +97,7 @@ func (s *Set) Count() map[Event]int {
 }
 
 // Info is one handler, for people.
-type Info struct{ Event, Matcher, Title, Where string }
+type Info struct{ Event, Matcher, Type, Title, Where string }
 
 // List returns the handlers, sorted by event, in the order in which they stand.
 func (s *Set) List() []Info {
@@ -105,7 +105,7 @@ func (s *Set) List() []Info {
 	for _, e := range slices.Sorted(maps.Keys(s.groups)) {
 		for _, g := range s.groups[e] {
 			for _, h := range g.handlers {
-				out = append(out, Info{string(e), g.text, h.title(), h.where})
+				out = append(out, Info{string(e), g.text, h.Type, h.title(), h.where})
 			}
 		}
 	}

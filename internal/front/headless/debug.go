@@ -21,7 +21,8 @@ type Debug struct {
 // maxDebug is how much of an event is shown, in bytes.
 const maxDebug = 2000
 
-func (d *Debug) event(env event.Envelope) {
+// Event writes the line of an event that the filter lets through. A nil Debug writes nothing.
+func (d *Debug) Event(env event.Envelope) {
 	if d == nil || d.Out == nil {
 		return
 	}

@@ -59,7 +59,7 @@ func Run(ctx context.Context, conn event.Conn, p event.Prompt, out, errOut io.Wr
 		if err != nil {
 			return event.Result{}, err
 		}
-		o.Debug.event(env)
+		o.Debug.Event(env)
 		_, ends := env.Event.(event.TurnDone)
 		if ends && last == nil { // no prompt follows; what works in the background may still ask for turns
 			_ = conn.Send(ctx, event.Close{})

@@ -102,6 +102,8 @@ func (s *server) write() (event.Result, error) {
 			s.call(e)
 		case event.CallCancelled:
 			s.recall(e.ID)
+		case event.PromptDropped:
+			s.mark(env.Session, e.ID, dropped)
 		case event.AskWithdrawn:
 			s.recall(e.ID)
 		default:

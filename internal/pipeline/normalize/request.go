@@ -61,6 +61,8 @@ type Deps struct {
 	// DropMismatch reports that the API refused thinking of this session once, so that it is asked to drop what
 	// no longer fits; DropThinking, that no thinking is to be sent at all.
 	DropMismatch func() bool
+	// Adjust changes the settings of a request that is about to be made, as a host wants it now. Nil: nothing is changed.
+	Adjust func(c *Config)
 	// NoThinking reports that the person switched thinking off for now.
 	NoThinking   func() bool
 	DropThinking func() bool
@@ -119,6 +121,9 @@ func Retarget(d Deps, cfg Config) func(t *turn.Turn, req *provider.Request, mode
 // parameters sets what depends on the model.
 func (d Deps) parameters(cfg Config, t *turn.Turn, req *provider.Request, model string) {
 	info := d.Info(model)
+	if d.Adjust != nil {
+		d.Adjust(&cfg)
+	}
 	req.Model, req.MaxTokens, req.Betas = model, cfg.maxTokens(info), cfg.Betas
 	if d.ID != nil {
 		req.Model = d.ID(model)
