@@ -2,10 +2,13 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"lathe/internal/fakeapi"
 )
@@ -145,11 +148,34 @@ func TestPlanModeIsRestored(t *testing.T) {
 	}
 }
 
+func modTime(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.ModTime().UnixMilli()
+}
+
+// lastResult is the last message of the last request.
+func lastResult(t *testing.T, r *rig) string {
+	t.Helper()
+	var body struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	if err := json.Unmarshal(r.last().Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	return string(body.Messages[len(body.Messages)-1])
+}
+
 func TestHostRewindsFiles(t *testing.T) {
 	t.Parallel()
 	script := func() *fakeapi.Script {
 		return fakeapi.Sequence(call("Write", `{"file_path":"a.txt","content":"new\nlines\n"}`), fakeapi.Text("done"),
-			call("Edit", `{"file_path":"a.txt","old_string":"new","new_string":"newer"}`), fakeapi.Text("done"), fakeapi.Text("more"))
+			call("Edit", `{"file_path":"a.txt","old_string":"new","new_string":"newer"}`), fakeapi.Text("done"), fakeapi.Text("more"),
+			call("Edit", `{"file_path":"b.txt","old_string":"new","new_string":"newer"}`), fakeapi.Text("done"),
+			call("Edit", `{"file_path":"b.txt","old_string":"new","new_string":"newer"}`), fakeapi.Text("done"))
 	}
 	const first, second = "aaaaaaaa-1111-4111-8111-111111111111", "bbbbbbbb-1111-4111-8111-111111111111"
 	say := func(h *host, id, text string) {
@@ -212,6 +238,19 @@ func TestHostRewindsFiles(t *testing.T) {
 	say(h, "dddddddd-1111-4111-8111-111111111111", "third")
 	if body := string(r.last().Body); strings.Contains(body, "has not been read") || !strings.Contains(body, "third") || !strings.Contains(body, `"go"`) {
 		t.Errorf("after going back: %s", body)
+	}
+	r.file("b.txt", "new\n")
+	for _, c := range []struct {
+		mtime string
+		known bool
+	}{{"1", false}, {fmt.Sprint(modTime(t, filepath.Join(r.dir, "b.txt"))), true}} {
+		if m := ask(h, `{"subtype":"seed_read_state","path":"b.txt","mtime":`+c.mtime+`}`); m["subtype"] != "success" {
+			t.Errorf("seed_read_state: %v", m)
+		}
+		say(h, uuid.NewString(), "edit it")
+		if got := !strings.Contains(lastResult(t, r), "has not been read in this conversation"); got != c.known {
+			t.Errorf("after seed_read_state with %s the file counts as read: %v", c.mtime, got)
+		}
 	}
 	if code := h.end(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, h.errs)

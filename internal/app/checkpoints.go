@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"lathe/internal/checkpoint"
@@ -12,7 +13,9 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/proc"
+	"lathe/internal/tool"
 	"lathe/internal/tool/bash"
+	"lathe/internal/tool/plan"
 	"lathe/internal/turn"
 )
 
@@ -24,6 +27,9 @@ var errNoCheckpoints = errors.New("file checkpoints are off; they are on in a te
 // say no, elsewhere when the environment asks for it.
 func (r *run) openCheckpoints() {
 	if r.agent == nil {
+		if r.checkpoints != nil {
+			r.checkpoints.Close() // of the session that was left
+		}
 		r.checkpoints = r.newCheckpoints()
 	}
 	if store := r.checkpoints; store != nil {
@@ -110,6 +116,9 @@ func (r *run) seenAgain(messages []msg.Message, but []checkpoint.Change) {
 		r.tools.files.Forget(c.Path)
 	}
 	r.tools.todos.Restore(messages)
+	r.plan.mu.Lock()
+	r.plan.now, r.plan.on = plan.Restore(messages)
+	r.plan.mu.Unlock()
 }
 
 // watched wraps a command for the Bash tool: what it changes is kept, and it runs confined where that is wanted. A
@@ -148,4 +157,27 @@ func (r *run) onlyReads(command string) bool {
 	env.Rules, env.Mode, env.Sandbox = nil, perm.ModeDefault, perm.Sandbox{}
 	d := perm.Decide(perm.Request{Tool: "Bash", Input: in}, env)
 	return d.Verdict == perm.Allow && d.Source.Kind == "readonly"
+}
+
+// readSeed names a file as a host saw the model read it; the time is that of its content, in whole milliseconds.
+type readSeed struct {
+	Path  string  `json:"path"`
+	MTime float64 `json:"mtime"`
+}
+
+// seedReadState takes a host's word that the conversation has seen a file, where the file is that very one still. Any
+// other goes on to need a read before it is edited, which is no error.
+func (r *run) seedReadState(_ context.Context, in readSeed) (any, error) {
+	real, err := file.Resolve(r.tools.workspace.Abs(in.Path))
+	if err != nil {
+		return nil, fmt.Errorf("seed_read_state: %w", err)
+	}
+	if !r.readable(real) {
+		return nothing{}, nil
+	}
+	f, err := file.Load(real, file.MaxSize)
+	if err == nil && f.Info.ModTime().UnixMilli() == int64(in.MTime) {
+		r.tools.files.Put(real, tool.State(f.Data, f.Info))
+	}
+	return nothing{}, nil
 }

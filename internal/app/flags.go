@@ -47,6 +47,7 @@ type options struct {
 	sources                    string
 	sourcesSet                 bool
 	modeSet                    bool
+	rewindFiles                string
 	debug                      string
 	debugFile                  string
 	bare                       bool
@@ -136,6 +137,8 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringArrayVar(&o.tools, "tools", nil, "offer only these built-in `tools`; \"\" for none, default for all")
 	f.StringVar(&o.permissionPrompts, "permission-prompts", "host", "host or none: who answers permission questions")
 	f.StringVar(&o.promptTool, "permission-prompt-tool", "", "stdio: ask the host over the control channel")
+	f.StringVar(&o.rewindFiles, "rewind-files", "", "with --resume: put the files back to what they were before the message with this `uuid`, and exit")
+	_ = f.MarkHidden("rewind-files")
 	f.StringArrayVar(&o.addDirs, "add-dir", nil, "further working `directories`")
 	f.BoolVar(&o.trust, "trust", false, "trust this directory's settings for this run")
 	f.StringVar(&o.system, "system-prompt", "", "replace the system prompt with this `text`")

@@ -90,7 +90,8 @@ func (r *run) sessionQueries() map[string]answer {
 		"mcp_status": on(func(context.Context, nothing) (any, error) {
 			return map[string]any{"mcpServers": r.serverStatus()}, nil
 		}),
-		"reload_plugins": on(r.reloadPlugins),
+		"reload_plugins":  on(r.reloadPlugins),
+		"seed_read_state": on(r.seedReadState),
 		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
 			return r.contextUsage(ctx, r.session.Messages()).payload(), nil
 		}),

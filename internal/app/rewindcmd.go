@@ -159,3 +159,20 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
+
+// rewindOnce is --rewind-files: it puts files back and asks no model.
+func (r *run) rewindOnce(prompt string) error {
+	if !r.conv.resumed {
+		return errors.New("--rewind-files needs the session: add --resume ID or --continue")
+	}
+	in := rewindRequest{Prompt: prompt, What: backFiles}
+	out, err := r.rewind(context.Background(), nil, in)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(r.st.Out, r.rewindText(in, out))
+	if !out.CanRewind {
+		return exitCode(exitFailed)
+	}
+	return nil
+}

@@ -120,6 +120,9 @@ func runPrompt(o *options, st Streams) int {
 		return report(st, err)
 	}
 	defer r.close()
+	if o.rewindFiles != "" {
+		return report(st, r.rewindOnce(o.rewindFiles))
+	}
 	p, err := r.prompt()
 	if err != nil {
 		return report(st, err)

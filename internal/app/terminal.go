@@ -25,7 +25,7 @@ const guardName = "__terminal-guard"
 
 // wantsTerminal reports whether the program was started by a person at a terminal who wants its screen.
 func wantsTerminal(o *options, st Streams) bool {
-	return !o.print && o.outputFormat == "text" && o.inputFormat == "text" && !o.stages && !o.verbose && term.Is(st.In, st.Out)
+	return !o.print && o.outputFormat == "text" && o.inputFormat == "text" && !o.stages && o.rewindFiles == "" && !o.verbose && term.Is(st.In, st.Out)
 }
 
 // screen is the run of the program while the terminal interface has it.

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
 // pack holds the contents that commands might change, one behind the other in one file: thousands of files are copied
 // in a moment so, of which few are ever needed. It lasts as long as the process.
 type pack struct {
-	f     *os.File
+	f *os.File
+
+	mu    sync.Mutex
 	size  int64
 	where map[string]span // by hash
 }
@@ -32,6 +35,8 @@ func newPack(dir string) (*pack, error) {
 }
 
 func (p *pack) add(sum string, data []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if _, ok := p.where[sum]; ok {
 		return nil
 	}
@@ -48,7 +53,7 @@ func (p *pack) get(sum string) ([]byte, error) {
 	if p == nil {
 		return nil, errors.New("no copy was made of it")
 	}
-	s, ok := p.where[sum]
+	s, ok := p.find(sum)
 	if !ok {
 		return nil, errors.New("no copy was made of it")
 	}
@@ -60,6 +65,20 @@ func (p *pack) get(sum string) ([]byte, error) {
 		return nil, errors.New("its copy is damaged")
 	}
 	return data, nil
+}
+
+func (p *pack) find(sum string) (span, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, ok := p.where[sum]
+	return s, ok
+}
+
+// full reports whether n bytes more are too many.
+func (p *pack) full(n int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.size+n > packMost
 }
 
 // close removes the pack.

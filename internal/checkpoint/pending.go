@@ -50,7 +50,7 @@ func (w *Watch) save() {
 		num(int64(b.sig.mode), 0)
 		span := span{-1, 0}
 		if w.pack != nil && b.state.Hash != "" {
-			if s, ok := w.pack.where[b.state.Hash]; ok {
+			if s, ok := w.pack.find(b.state.Hash); ok {
 				span = s
 			}
 		}

@@ -38,6 +38,8 @@ type Store struct {
 	bytes int64  // what the contents take, -1: not counted yet
 	turn  string // the prompt that changes belong to
 
+	active map[*Watch]bool // commands under way
+
 	once     sync.Once
 	watching sync.Mutex        // held while a tree is looked at before a command
 	known    map[string]copied // what was copied of which file, by path
@@ -54,7 +56,7 @@ func Open(o Options) *Store {
 		o.Bytes = DefaultBytes
 	}
 	return &Store{
-		opt: o, bytes: -1, known: map[string]copied{}, large: map[string]bool{},
+		opt: o, bytes: -1, active: map[*Watch]bool{}, known: map[string]copied{}, large: map[string]bool{},
 		log:   journal{path: filepath.Join(o.Dir, "log.jsonl"), turns: map[string]int{}, write: (*os.File).Write},
 		blobs: blobs{dir: filepath.Join(o.Dir, "blobs"), create: createFile},
 	}

@@ -101,6 +101,9 @@ func (s *Store) Watch(ctx context.Context, by string, dirs []string) *Watch {
 	}
 	w.pack = s.pack
 	w.save()
+	s.mu.Lock()
+	s.active[w] = true
+	s.mu.Unlock()
 	return w
 }
 
@@ -123,7 +126,12 @@ func within(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// excluded reports whether a path is not watched: what the owner of the store names, and the unfinished files of edits
+// that run beside the command.
 func (s *Store) excluded(path string) bool {
+	if strings.HasPrefix(filepath.Base(path), file.TempPrefix) {
+		return true
+	}
 	return slices.ContainsFunc(s.opt.Exclude, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)) })
 }
 
@@ -186,7 +194,7 @@ func (s *Store) copy(path string, g sig) (sum, lost string) {
 			return "", "it could not be copied before the command: " + err.Error()
 		}
 	}
-	if s.pack.size+g.size > packMost {
+	if s.pack.full(g.size) {
 		return "", fmt.Sprintf("more than %s would have had to be copied before the command", file.Size(packMost))
 	}
 	f, err := file.Load(path, copyMost)
@@ -221,7 +229,13 @@ func (w *Watch) End(ctx context.Context) error {
 
 // Drop forgets a command that did not run.
 func (w *Watch) Drop() {
-	if w != nil && w.pending != nil {
+	if w == nil {
+		return
+	}
+	w.s.mu.Lock()
+	delete(w.s.active, w)
+	w.s.mu.Unlock()
+	if w.pending != nil {
 		_ = os.Remove(w.pending.Name())
 		_ = w.pending.Close()
 		w.pending = nil
@@ -299,6 +313,7 @@ func (w *Watch) recover(ctx context.Context, list []*delta) {
 	byRepo := map[string][]*delta{}
 	for _, d := range list {
 		if d.seen.oid != "" {
+			d.was = d.seen.state
 			byRepo[d.seen.repo] = append(byRepo[d.seen.repo], d)
 		}
 	}
@@ -343,19 +358,20 @@ func (w *Watch) recover(ctx context.Context, list []*delta) {
 func (w *Watch) keep(ctx context.Context, list []*delta) error {
 	return w.s.locked(func() error {
 		w.s.bytes = -1 // counted anew with the next prompt
-		w.recover(ctx, list)
+		first := w.earliest()
 		since := map[string]record{}
 		for _, r := range w.s.log.records {
-			if r.Type == typeChange && !r.At.Before(w.began) {
+			if r.Type == typeChange && !r.At.Before(first.began) {
 				since[r.Path] = r
 			}
 		}
+		for _, d := range list {
+			w.beside(d, first, since)
+		}
+		w.recover(ctx, list)
 		var out []record
 		for _, d := range list {
 			if last, ok := since[d.path]; ok {
-				if last.Now.same(d.now) || last.Now.Kind == Dir && d.now.Kind == Dir {
-					continue
-				}
 				d.was = last.Now
 			}
 			if d.was.Lost == "" && d.was.equal(d.now) && d.was.Kind != Other {
@@ -368,4 +384,36 @@ func (w *Watch) keep(ctx context.Context, list []*delta) error {
 		}
 		return w.s.log.append(false, out...)
 	})
+}
+
+// earliest is the command of the same prompt that began first among those under way: what stood there before a command
+// that ran beside others is what stood there before the first of them. The lock is held.
+func (w *Watch) earliest() *Watch {
+	first := w
+	for o := range w.s.active {
+		if o.turn == w.turn && o.began.Before(first.began) && slices.Equal(o.roots, w.roots) {
+			first = o
+		}
+	}
+	return first
+}
+
+// beside corrects a change for what happened beside the command.
+func (w *Watch) beside(d *delta, first *Watch, since map[string]record) {
+	if _, ok := since[d.path]; ok {
+		d.seen = seen{}
+		if now, _, _, err := look(d.path); err == nil {
+			d.now = now // it may be newer than when it was compared
+		}
+		return
+	}
+	if first == w {
+		return
+	}
+	b, ok := first.before[d.path]
+	if !ok && d.was.Kind != Nothing {
+		d.seen, d.was = seen{}, State{} // made by the other command
+	} else if ok {
+		d.seen, d.was = b, b.state
+	}
 }

@@ -89,10 +89,13 @@ func (p *Place) swap(data []byte, was fs.FileInfo, check func() error) error {
 	return nil
 }
 
+// TempPrefix begins the names of files that are not finished yet.
+const TempPrefix = ".lathe-"
+
 // temp makes a file of a new name in the directory.
 func (p *Place) temp(mode fs.FileMode) (f *os.File, name string, err error) {
 	for range 10 {
-		name = ".lathe-" + strings.ToLower(rand.Text())
+		name = TempPrefix + strings.ToLower(rand.Text())
 		f, err = p.dir.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			break
