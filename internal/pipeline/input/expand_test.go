@@ -107,6 +107,10 @@ func TestCommandsThatFailOrAreRefused(t *testing.T) {
 	if !errors.As(err, &stop) || !stop.Fine || stop.Text != "not today" || len(tn.Messages) > 0 {
 		t.Errorf("%v, %v", err, said(tn))
 	}
+	tn, err = submit(event.Prompt{Text: "/x"}, input.Deps{Commands: expand(input.Expanded{Blocks: []msg.Block{msg.Text("see @a.md")}}, nil)})
+	if err != nil || len(tn.Messages) != 2 || tn.Messages[1].Text() != "see @a.md" || len(tn.Mentions) > 0 {
+		t.Errorf("%v, %v", err, said(tn))
+	}
 	tn, err = submit(event.Prompt{Text: "/x"}, input.Deps{Commands: expand(input.Expanded{Text: "t", Answer: "done"}, nil)})
 	if err != nil || !tn.Done || tn.Text != "done" || len(tn.Messages) != 2 {
 		t.Errorf("%v, %v, %v", err, tn.Text, said(tn))

@@ -46,8 +46,9 @@ type Command struct {
 // Expanded is the prompt that a command stands for, and what counts for its turn.
 type Expanded struct {
 	Text          string
-	Model, Effort string // empty: as they are
-	Answer        string // what to tell the person, where it is done already and no model is asked
+	Blocks        []msg.Block // instead of Text: what somebody else has composed; mentions in it mean nothing
+	Model, Effort string      // empty: as they are
+	Answer        string      // what to tell the person, where it is done already and no model is asked
 	// Resolve takes the place of the stage's for the mentions of the text; nil: it does not.
 	Resolve func(path string) (abs string, ok bool)
 	// Hooked is what the hooks made of it.
@@ -199,6 +200,9 @@ func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) 
 	t.Done, t.Text = in.NoQuery || e.Answer != "", e.Answer
 	typed.Blocks[len(typed.Blocks)-1] = msg.Text(Typed(c.Name, args)) // the text stands last
 	text := msg.Message{Kind: msg.KindUser, Meta: true, Source: msg.SourceCommand, Blocks: []msg.Block{msg.Text(e.Text)}}
+	if e.Blocks != nil {
+		text.Blocks = e.Blocks
+	}
 	if e.Resolve != nil {
 		d.Resolve = e.Resolve
 	}
