@@ -404,7 +404,8 @@ func TestKilledDuringAgent(t *testing.T) {
 	r.goesOn("go", "read a.txt")
 }
 
-// An agent file of a project works once the project is trusted; its tools, its model and its limit apply.
+// An agent file of a project: its tools, its model and its limit apply. It takes a name of the user's only when the
+// project is trusted.
 func TestAgentFile(t *testing.T) {
 	t.Parallel()
 	script := func() *fakeapi.Script {
@@ -425,9 +426,16 @@ func TestAgentFile(t *testing.T) {
 	r.file("a.txt", "content\n")
 	r.file(".claude/agents/deep/w.md", "---\nname: worker\ndescription: works\ntools: Read, Grep, mcp__x\nmodel: haiku\nmaxTurns: 2\n---\nYou are the worker.\n")
 	r.file(".claude/agents/README.md", "# Our agents\n")
+	mine := filepath.Join(r.home, ".claude", "agents", "worker.md")
+	if err := os.MkdirAll(filepath.Dir(mine), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mine, []byte("---\nname: worker\ndescription: mine\nmaxTurns: 1\n---\nYou are the worker. Mine.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	r.must("-p", "go")
-	if got := r.last().LastToolResult(); !strings.Contains(got, "not trusted") {
-		t.Errorf("an untrusted project's agent: %s", got)
+	if !slices.ContainsFunc(r.api.Requests(), func(q fakeapi.Request) bool { return strings.Contains(q.SystemText(), "Mine.") }) {
+		t.Error("an untrusted project took the name of the user's own agent")
 	}
 	r.serve(script())
 	r.must("-p", "go", "--trust")
@@ -513,4 +521,48 @@ func TestAgentHooks(t *testing.T) {
 		t.Error("the sub-agent was not told what the hook of its start said")
 	}
 	r.legal()
+}
+
+// Whatever a definition wishes for, a sub-agent can do no more than the session could: mode by mode, and under a rule.
+func TestAgentRights(t *testing.T) {
+	t.Parallel()
+	def := func(mode string) string {
+		return fmt.Sprintf(`{"worker":{"description":"does it","prompt":"You are the worker.","permissionMode":%q}}`, mode)
+	}
+	for _, above := range []string{"default", "dontAsk", "plan", "acceptEdits", "bypassPermissions"} {
+		for _, wish := range []string{"", "bypassPermissions", "acceptEdits", "plan"} {
+			t.Run(above+" "+wish, func(t *testing.T) {
+				t.Parallel()
+				r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+					write := func(who string) fakeapi.Answer {
+						return answer(fakeapi.Call("Write", map[string]any{"file_path": who, "content": "x"}), bash("touch "+who+".cmd"), fakeapi.Call("Write", map[string]any{"file_path": who + ".no", "content": "x"}))
+					}
+					a := fakeapi.Text("done")
+					switch {
+					case isWorker(q) && first(q):
+						a = write("sub")
+					case !isWorker(q) && first(q):
+						a = write("own")
+					case !isWorker(q) && !strings.Contains(string(q.Body), `"name":"Agent","input"`) && !strings.Contains(string(q.Body), "Report of a sub-agent"):
+						a = answer(handOver("worker", "write"))
+					}
+					return &a
+				}})
+				r.must("-p", "go", "--agents", def(wish), "--permission-mode", above, "--disallowedTools", "Write(*.no)", "Edit(*.no)")
+				for _, ext := range []string{"", ".cmd", ".no"} {
+					_, own := os.Stat(filepath.Join(r.dir, "own"+ext))
+					_, sub := os.Stat(filepath.Join(r.dir, "sub"+ext))
+					if own != nil && sub == nil || ext == ".no" && sub == nil {
+						t.Errorf("the sub-agent did what the session could not: sub%s", ext)
+					}
+					if wish == "" && own == nil && sub != nil {
+						t.Errorf("the sub-agent could not do what the session did: sub%s", ext)
+					}
+				}
+				if !slices.ContainsFunc(r.api.Requests(), isWorker) {
+					t.Error("no sub-agent ran")
+				}
+			})
+		}
+	}
 }

@@ -192,9 +192,6 @@ func (r *run) cmdAgents(context.Context, *turn.Turn, string) (string, error) {
 		if d.Path != "" {
 			where += ", " + d.Path
 		}
-		if d.Scope == agent.Project && !r.place.trusted {
-			where += ", not trusted: it is not started"
-		}
 		fmt.Fprintf(&b, "%s (%s)\n    %s\n", d.Name, where, oneLine(d.Description, 160))
 	}
 	b.WriteString("An agent is a Markdown file in .claude/agents or .lathe/agents of a project, or in ~/.claude/agents; see docs/agents.md.")

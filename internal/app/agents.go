@@ -50,8 +50,8 @@ func givenAgents(o *options, work string) ([]agent.Def, error) {
 	return defs, nil
 }
 
-// agents finds the types of sub-agents of this moment. Those of a project that is not trusted stand behind all others,
-// so that they take no name away.
+// agents finds the types of sub-agents of this moment. A project's load like its other files, since they grant nothing;
+// those of a project that is not trusted stand behind all others, so that they take no name away.
 func (r *run) agents() []agent.Def {
 	getenv := r.place.sys.Getenv
 	d := r.place.sys.Dirs
@@ -87,14 +87,6 @@ func (r *run) agentDenied(def agent.Def) bool {
 	return perm.Decide(perm.Request{Tool: toolagent.Name, Input: in}, env).Verdict == perm.Deny
 }
 
-// refuseAgent says why a type may not be used here.
-func (r *run) refuseAgent(def agent.Def) string {
-	if def.Scope == agent.Project && !r.place.trusted {
-		return fmt.Sprintf("the sub-agent %s comes from a project that is not trusted, so it was not started; the user can change that with lathe trust, or --trust for one run", def.Name)
-	}
-	return ""
-}
-
 // agentNames lists the types for front ends.
 func (r *run) agentNames() []string {
 	out := []string{}
@@ -126,7 +118,7 @@ func (r *run) agentTool() (*toolagent.Tool, bool) {
 	if len(types()) == 0 {
 		return nil, false
 	}
-	return toolagent.New(toolagent.Deps{Types: types, Refuse: r.refuseAgent, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn(), Usually: r.o.host != nil}), true
+	return toolagent.New(toolagent.Deps{Types: types, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn(), Usually: r.o.host != nil}), true
 }
 
 // spawnable are the types that this conversation may start.
@@ -174,9 +166,6 @@ func (r *run) mainAgent() error {
 			names[i] = d.Name
 		}
 		return fmt.Errorf("there is no agent %q; there are: %s", name, strings.Join(names, ", "))
-	}
-	if why := r.refuseAgent(defs[i]); why != "" {
-		return fmt.Errorf("%s", why)
 	}
 	r.main = &defs[i]
 	return nil

@@ -31,8 +31,6 @@ const (
 type Deps struct {
 	// Types are those that may be used now.
 	Types func() []agent.Def
-	// Refuse says why a type that there is may not be used; "" when it may.
-	Refuse func(agent.Def) string
 	// Run carries a request out. An error becomes a failed result.
 	Run func(ctx context.Context, r Request) (tool.Result, error)
 	// Background says that sub-agents may run in the background, Usually that they do unless a call says no.
@@ -157,9 +155,6 @@ func (t *Tool) find(name string) (agent.Def, error) {
 		i = slices.IndexFunc(types, func(d agent.Def) bool { return strings.EqualFold(d.Name, name) })
 	}
 	if i >= 0 {
-		if why := t.d.Refuse(types[i]); why != "" {
-			return agent.Def{}, fmt.Errorf("%s", why)
-		}
 		return types[i], nil
 	}
 	names := make([]string, len(types))
