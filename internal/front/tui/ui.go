@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe/internal/event"
+	"lathe/internal/front/tui/keymap"
 	"lathe/internal/front/tui/screen"
 	"lathe/internal/front/tui/term"
 	"lathe/internal/front/tui/theme"
@@ -62,7 +63,8 @@ type ui struct {
 		key  spinKey
 		line string
 	}
-	hint      string // one line below the input, until the next key
+	keys      *keymap.Matcher // of the user\'s bindings; nil before they are known
+	hint      string          // one line below the input, until the next key
 	showTodo  bool
 	commands  []command
 	dismissed string   // what was typed when a menu was closed

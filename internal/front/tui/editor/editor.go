@@ -110,7 +110,7 @@ func (e *Editor) touch() {
 }
 
 func (e *Editor) moveTo(pos int) {
-	e.cur = pos
+	e.cur = e.snap(pos)
 	e.touch()
 	e.kind = none
 }

@@ -295,6 +295,7 @@ func TestRandomKeys(t *testing.T) {
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			step(t, e, vim, names, texts)
 			check(t, e)
+			checkSelection(t, e, vim)
 		}
 		roundTrip(t, e)
 	})
@@ -352,6 +353,25 @@ func check(t *rapid.T, e *Editor) {
 	want := strings.NewReplacer("\n", "", "\t", "    ").Replace(e.Text())
 	if all.String() != want {
 		t.Fatalf("rows show %q, the text is %q", all.String(), want)
+	}
+}
+
+// checkSelection: what the rows show as selected is what is selected.
+func checkSelection(t *rapid.T, e *Editor, vim *Vim) {
+	if vim == nil {
+		return
+	}
+	from, to, ok := vim.Selection(e)
+	want, got := "", ""
+	if ok {
+		want = strings.NewReplacer("\n", "", "\t", "    ").Replace(e.Text()[from:to])
+	}
+	for i, r := range e.View().Rows {
+		a, b := vim.Selected(e, i)
+		got += r.Text[a:b]
+	}
+	if got != want {
+		t.Fatalf("selected %q, shown %q", want, got)
 	}
 }
 

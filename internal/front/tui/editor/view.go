@@ -184,6 +184,25 @@ func (r *Row) at(col int) int {
 	return r.end
 }
 
+// part are the bytes of Text that show [from, to) of the editor's text.
+func (r *Row) part(from, to int) (a, b int) {
+	if r.plain {
+		a = min(max(from, r.start), r.end) - r.start
+		return a, max(a, min(to, r.end)-r.start)
+	}
+	pos, started := 0, false
+	for _, c := range r.cells {
+		if c.pos >= from && c.pos < to {
+			if !started {
+				a, started = pos, true
+			}
+			b = pos + len(c.text)
+		}
+		pos += len(c.text)
+	}
+	return a, b
+}
+
 func (r *Row) write() {
 	if r.plain {
 		return

@@ -64,6 +64,15 @@ func (v *Vim) Selection(e *Editor) (from, to int, ok bool) {
 	return len(e.labelled(e.text[:from])), len(e.labelled(e.text[:to])), true
 }
 
+// Selected is the selected part of a row of the view, in bytes of its text; from and to are equal when there is none.
+func (v *Vim) Selected(e *Editor, row int) (from, to int) {
+	if v.mode != Visual && v.mode != VisualLine {
+		return 0, 0
+	}
+	a, b := v.selected(e)
+	return e.View().Rows[row].part(a, b)
+}
+
 // Key takes a key press like Editor.Key.
 func (v *Vim) Key(e *Editor, name, text string) Result {
 	if v.mode == Insert {
