@@ -26,6 +26,14 @@ type host struct {
 
 func (r *rig) host(t *testing.T, args ...string) *host {
 	t.Helper()
+	h := r.bareHost(t, args...)
+	h.say(`{"type":"control_request","request_id":"init","request":{"subtype":"initialize","hooks":null}}`)
+	return h
+}
+
+// bareHost has said nothing yet.
+func (r *rig) bareHost(t *testing.T, args ...string) *host {
+	t.Helper()
 	cmd := r.command(append([]string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}, args...)...)
 	cmd.Env = append(cmd.Env, "CLAUDE_CODE_SDK_READS_SESSION_STATE=1")
 	in, err := cmd.StdinPipe()
@@ -42,7 +50,6 @@ func (r *rig) host(t *testing.T, args ...string) *host {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	h.say(`{"type":"control_request","request_id":"init","request":{"subtype":"initialize","hooks":null}}`)
 	return h
 }
 

@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 		"lathe": func() {
 			os.Exit(app.Main(os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
+		"mcp-server": mcpServer,
 	})
 }
 

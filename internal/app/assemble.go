@@ -72,6 +72,9 @@ func (r *run) engine() error {
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
 		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.canAsk(), ModeSet: r.modeSet,
 	}
+	if r.o.askTool() && r.o.permissionPrompts != "none" {
+		cfg.Answer = r.askServer
+	}
 	if r.trace != nil {
 		cfg.Trace = r.trace
 	}
@@ -266,6 +269,9 @@ func (r *run) sources() []attach.Source {
 		return r.agentSources()
 	}
 	out := append(r.memorySources(), r.skillSource())
+	if r.servers != nil {
+		out = append(out, r.serverSource(), attach.Resources(r.readResource))
+	}
 	if r.hooks != nil {
 		out = append(out, r.hooks.late())
 	}
@@ -292,6 +298,9 @@ func (r *run) taskSource() attach.Source {
 
 // resolve makes a mentioned path absolute, if there is such a file.
 func (r *run) resolve(path string) (string, bool) {
+	if path, ok := r.resolveResource(path); ok {
+		return path, true
+	}
 	abs := r.tools.workspace.Abs(path)
 	_, err := os.Stat(abs)
 	return abs, err == nil
@@ -330,6 +339,7 @@ func (r *run) ready() event.Ready {
 		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
 		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginErrors, OutputStyle: "default", Resumed: r.conv.resumed,
+		Servers: r.serverStates(),
 	}
 }
 

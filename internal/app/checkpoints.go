@@ -57,6 +57,9 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 
 // beginTurn is called before a turn is announced.
 func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
+	if err := r.beginServers(ctx, t); err != nil {
+		return nil, err
+	}
 	r.mark(t.Input.ID)
 	if err := r.tellCommands(t); err != nil {
 		return nil, err

@@ -68,6 +68,7 @@ func (r *run) builtins() []input.Command {
 			out = append(out, c)
 		}
 	}
+	out = append(out, r.serverCommands()...)
 	for i := range out {
 		out[i].Source = "builtin"
 		if out[i].Screen && out[i].Run == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"lathe/internal/mcp"
 	"lathe/internal/perm"
 	"lathe/internal/session"
 	"lathe/internal/tool"
@@ -57,6 +58,8 @@ type options struct {
 	noCommands                 bool
 	permissionPrompts          string
 	promptTool                 string
+	serverConfigs              []string
+	strictServers              bool
 	images                     []string
 	agent, agents              string
 	agentText                  bool
@@ -92,8 +95,8 @@ type options struct {
 var later = map[string]bool{ // name → takes a value
 	"from-pr": true, "advisor": true,
 	"restricted": false,
-	"mcp-config": true, "strict-mcp-config": false, "plugin-url": true,
-	"safe-mode": false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
+	"plugin-url": true,
+	"safe-mode":  false, "ide": false, "chrome": false, "no-chrome": false, "tmux": false, "worktree": false,
 	"bg": false, "background": false, "exec": false, "teammate-mode": true,
 	"remote-control": false, "rc": false, "cloud": false, "remote": false, "environment": true, "ref": true, "teleport": false,
 	"channels": true, "dangerously-load-development-channels": false, "desktop": false,
@@ -136,7 +139,9 @@ func (o *options) set() *pflag.FlagSet {
 	f.StringArrayVar(&o.disallowed, "disallowedTools", nil, "deny `rules`; a bare name removes the tool")
 	f.StringArrayVar(&o.tools, "tools", nil, "offer only these built-in `tools`; \"\" for none, default for all")
 	f.StringVar(&o.permissionPrompts, "permission-prompts", "host", "host or none: who answers permission questions")
-	f.StringVar(&o.promptTool, "permission-prompt-tool", "", "stdio: ask the host over the control channel")
+	f.StringVar(&o.promptTool, "permission-prompt-tool", "", "who answers permission questions: stdio (the host), or a `tool` of an MCP server, such as mcp__server__tool")
+	f.StringArrayVar(&o.serverConfigs, "mcp-config", nil, "MCP servers: `files` or JSON, {\"mcpServers\": {…}}")
+	f.BoolVar(&o.strictServers, "strict-mcp-config", false, "use only the MCP servers of --mcp-config")
 	f.StringVar(&o.rewindFiles, "rewind-files", "", "with --resume: put the files back to what they were before the message with this `uuid`, and exit")
 	_ = f.MarkHidden("rewind-files")
 	f.StringArrayVar(&o.addDirs, "add-dir", nil, "further working `directories`")
@@ -219,8 +224,10 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return errors.New("--input-format stream-json needs --output-format stream-json")
 	case o.inputFormat == "stream-json" && o.prompt != "":
 		return errors.New("with --input-format stream-json prompts come on standard input, not as an argument")
-	case o.promptTool != "" && (o.promptTool != "stdio" || o.inputFormat != "stream-json"):
-		return errors.New("--permission-prompt-tool: this version of Lathe asks only the host, with stdio and --input-format stream-json")
+	case o.promptTool == "stdio" && o.inputFormat != "stream-json":
+		return errors.New("--permission-prompt-tool stdio asks the host, which needs --input-format stream-json")
+	case o.askTool() && !mcp.IsFullName(o.promptTool):
+		return fmt.Errorf("--permission-prompt-tool must be stdio or a tool of an MCP server, such as mcp__server__tool, not %q", o.promptTool)
 	}
 	if o.partial && o.outputFormat != "stream-json" {
 		return fmt.Errorf("--include-partial-messages needs --output-format stream-json")
@@ -302,6 +309,8 @@ func listMember(flag string) func(string) bool {
 	switch flag {
 	case "--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools":
 		return looksLikeRule
+	case "--mcp-config":
+		return looksLikeConfig
 	case "--tools":
 		return isToolName
 	case "--add-dir":
@@ -322,6 +331,15 @@ var toolNames = []string{
 // directory that becomes a part of the prompt.
 func looksLikePath(s string) bool {
 	return !strings.ContainsAny(s, " \t\n") && (strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "~/"))
+}
+
+// looksLikeConfig reports whether a word can only be one more of --mcp-config: JSON, or a file of it.
+func looksLikeConfig(s string) bool {
+	if strings.HasPrefix(strings.TrimSpace(s), "{") {
+		return true
+	}
+	info, err := os.Stat(s)
+	return strings.HasSuffix(s, ".json") && (looksLikePath(s) || err == nil && info.Mode().IsRegular())
 }
 
 func isToolName(s string) bool { return slices.Contains(toolNames, s) }

@@ -56,7 +56,7 @@ func TestFlagSpellings(t *testing.T) {
 	if _, _, err := parseFlags([]string{"--resume", "-p", "go on"}); err == nil || !strings.Contains(err.Error(), "--resume needs a session id") {
 		t.Errorf("--resume without a value: %v", err)
 	}
-	for _, args := range [][]string{{"--teleport"}, {"--mcp-config=x"}, {"--worktree"}} {
+	for _, args := range [][]string{{"--teleport"}, {"--worktree"}} {
 		if _, _, err := parseFlags(args); err == nil || !strings.Contains(err.Error(), "not supported") {
 			t.Errorf("%v: %v", args, err)
 		}

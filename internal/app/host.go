@@ -196,9 +196,6 @@ func joinBlocks(blocks []string) string {
 
 // handshake is the payload of the answer to initialize.
 func (r *run) handshake(i *initialize) map[string]any {
-	if len(i.SDKServers) > 0 {
-		r.place.notes = append(r.place.notes, "MCP servers of the host are not supported by this version of Lathe")
-	}
 	answer := map[string]any{
 		"commands": r.commandList(), "agents": r.agentList(), "output_style": "default", "available_output_styles": []string{"default"},
 		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},

@@ -115,7 +115,9 @@ func open(o *options, st Streams) (*Session, error) {
 func (r *run) connect(ctx context.Context) *Session {
 	r.tellNotes()
 	ctx, stop := context.WithCancel(ctx)
-	return &Session{Conn: r.session.Connect(ctx), run: r, stop: stop}
+	s := &Session{Conn: r.session.Connect(ctx), run: r, stop: stop}
+	r.startServers() // those of a host are reached through the connection
+	return s
 }
 
 // ID is the session's id.

@@ -32,7 +32,7 @@ type nothing struct{}
 // add its own.
 func (r *run) queries() map[string]answer {
 	table := map[string]answer{}
-	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.hostQueries(), r.flagQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries()} {
+	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.hostQueries(), r.flagQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries(), r.serverQueries()} {
 		maps.Copy(table, part)
 	}
 	return table
@@ -87,9 +87,6 @@ func (r *run) sessionQueries() map[string]answer {
 	}
 	return map[string]answer{
 		"rewind_files": rewind("rewind_files"), "rewind": rewind("rewind"), "checkpoints": rewind("checkpoints"),
-		"mcp_status": on(func(context.Context, nothing) (any, error) {
-			return map[string]any{"mcpServers": r.serverStatus()}, nil
-		}),
 		"reload_plugins":  on(r.reloadPlugins),
 		"seed_read_state": on(r.seedReadState),
 		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
@@ -161,6 +158,3 @@ func (r *run) setMode(mode string) (any, error) {
 	r.changeMode(string(m))
 	return map[string]string{"mode": string(m)}, nil
 }
-
-// serverStatus is the state of the MCP servers.
-func (r *run) serverStatus() []any { return []any{} }

@@ -131,7 +131,7 @@ func (r *run) approveSaved() error {
 		return err
 	}
 	r.latest = s
-	r.approved = config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey)
+	r.approved = config.GrantsHash(s.Grants(r.place.sys.Dirs.Work, r.place.root), r.place.trustKey)
 	list := config.NewTrust(r.place.sys.Dirs.State)
 	if _, trusted := list.Get(r.place.trustKey); trusted && r.place.trusted {
 		return list.Add(r.place.trustKey, r.approved, r.place.sys.Now())
@@ -174,7 +174,7 @@ func (r *run) look() {
 		r.warn("a ConfigChange hook refused the changed settings; those from before stay in force")
 		return
 	}
-	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work), r.place.trustKey) != r.approved {
+	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work, r.place.root), r.place.trustKey) != r.approved {
 		s.TrustProject(false)
 		r.warn("what this project's files grant changed while the session runs; their grants no longer count (lathe trust approves them for the next)")
 	}

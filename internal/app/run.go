@@ -85,6 +85,8 @@ type common struct {
 
 	memory memory.Auto // the project's; no directory: off
 
+	servers *servers // of MCP; nil where there are none
+
 	editor tool.Editor // holds files open; nil: there is none
 
 	checkpoints *checkpoint.Store // of files; the session's own and its sub-agents'; nil: files are not kept
@@ -157,6 +159,9 @@ func newRun(o *options, st Streams) (*run, error) {
 	}
 	r.editor = r.openEditor()
 	if r.tools, err = r.newToolset(); err != nil {
+		return nil, err
+	}
+	if err := r.openServers(); err != nil {
 		return nil, err
 	}
 	if err := r.openTrace(); err != nil {
@@ -319,6 +324,7 @@ func (r *run) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	r.work.close()
+	r.closeServers()
 	if err := r.tools.tasks.Close(ctx); err != nil {
 		r.warn(err.Error())
 	}

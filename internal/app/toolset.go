@@ -94,6 +94,9 @@ func (r *run) newToolset() (*toolset, error) {
 	}
 	kept = append(kept, r.customTools()...)
 	ts.registry = tool.NewRegistry(kept...)
+	if r.agent != nil {
+		r.agentServers(ts)
+	}
 	return ts, nil
 }
 

@@ -12,7 +12,7 @@ import (
 // judgeTrust decides whether the project's files may grant. Trust is bound to what they granted when the user gave
 // it: a change asks again.
 func (p *place) judgeTrust(o *options) {
-	grants := p.settings.Grants(p.sys.Dirs.Work)
+	grants := p.settings.Grants(p.sys.Dirs.Work, p.root)
 	p.grants, p.approved = grants, config.GrantsHash(grants, p.trustKey)
 	if o.trust || o.hostTrusts() {
 		p.trusted = true

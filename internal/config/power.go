@@ -31,12 +31,12 @@ var powerKeys = []string{
 	"redactPatterns",
 }
 
-// projectFiles are files of a project, beside the settings, that would start programs.
-var projectFiles = []string{".mcp.json"}
+// ServersFile is the file of a project, beside the settings, that names MCP servers: programs that would be started.
+const ServersFile = ".mcp.json"
 
-// Grants lists what the project's and the local settings, and files such as .mcp.json, would bring into force, in a
-// fixed order. Deny and ask rules are not in it: they hold without trust.
-func (s *Settings) Grants(work string) []Grant {
+// Grants lists what the project's and the local settings, and .mcp.json in the first of the directories that has one,
+// would bring into force, in a fixed order. Deny and ask rules are not in it: they hold without trust.
+func (s *Settings) Grants(dirs ...string) []Grant {
 	var out []Grant
 	for _, l := range s.Layers {
 		if l.Scope != Project && l.Scope != Local {
@@ -59,10 +59,14 @@ func (s *Settings) Grants(work string) []Grant {
 			}
 		}
 	}
-	for _, name := range projectFiles {
-		file := filepath.Join(work, name)
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		file := filepath.Join(dir, ServersFile)
 		if b, err := os.ReadFile(file); err == nil && len(b) <= maxFile {
-			out = append(out, Grant{Key: name, Text: strings.TrimSpace(string(b)), File: file, Line: 1})
+			out = append(out, Grant{Key: ServersFile, Text: strings.TrimSpace(string(b)), File: file, Line: 1})
+			break
 		}
 	}
 	return out

@@ -50,6 +50,8 @@ type Config struct {
 	CanAsk bool // somebody is there to answer questions
 	// ModeSet is told of each change of the permission mode. Nil: nobody is.
 	ModeSet func(mode string)
+	// Answer answers questions in a person's place. Nil: the front end does.
+	Answer func(ctx context.Context, a event.Ask) (event.Answer, error)
 	// Asking is told of each question that waits for a person. Nil: nobody is.
 	Asking func(event.Ask)
 	// Begin runs before a turn is announced. What it returns is appended before the prompt; an error ends the turn.
@@ -344,6 +346,9 @@ func (s *Session) asker(emit func(event.Event) error) func(context.Context, even
 		top := s
 		for top.cfg.Parent != nil {
 			top = top.cfg.Parent
+		}
+		if top.cfg.Answer != nil {
+			return top.cfg.Answer(ctx, a)
 		}
 		if !top.cfg.CanAsk {
 			return event.Answer{}, turn.ErrNobody

@@ -82,6 +82,7 @@ type Outcome struct {
 	Problems []string        // what went wrong, to show to the person
 	First    string          // SessionStart: a first message of the user
 	Title    string          // of the session
+	Elicited json.RawMessage // Elicitation, ElicitationResult: the answer, {"action", "content"}
 	Hide     bool            // UserPromptSubmit: do not show the blocked prompt
 	Abort    bool            // PermissionRequest: a refusal that ends the turn
 	Updates  json.RawMessage // PermissionRequest: permission updates that come with an allow

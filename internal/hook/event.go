@@ -19,6 +19,8 @@ const (
 	PostToolBatch      Event = "PostToolBatch"
 	Stop               Event = "Stop"
 	SubagentStart      Event = "SubagentStart"
+	Elicitation        Event = "Elicitation"
+	ElicitationResult  Event = "ElicitationResult"
 	SubagentStop       Event = "SubagentStop"
 	StopFailure        Event = "StopFailure"
 	Notification       Event = "Notification"
@@ -105,7 +107,7 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: programs, exit2: toUser}, true
 	case FileChanged:
 		return eventInfo{kinds: programs, exit2: toUser, match: true, narrow: true}, true
-	case ConfigChange, PreCompact, "Elicitation", "ElicitationResult":
+	case ConfigChange, PreCompact, Elicitation, ElicitationResult:
 		return eventInfo{kinds: programs, exit2: blocks, match: true}, true
 	case PreModelSwitch:
 		return eventInfo{kinds: programs, exit2: blocks, match: true, timeout: 30 * time.Second}, true

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"encoding/json"
+
 	"lathe/internal/perm"
 )
 
@@ -96,6 +98,9 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 	}
 	if s.FirstMessage != "" {
 		o.First = b.capped(s.FirstMessage)
+	}
+	if s.Action != "" && (e == Elicitation || e == ElicitationResult) {
+		o.Elicited, _ = json.Marshal(map[string]any{"action": s.Action, "content": s.Content})
 	}
 	if s.SessionTitle != "" {
 		o.Title = firstLine(s.SessionTitle)

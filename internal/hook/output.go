@@ -35,6 +35,8 @@ type specific struct {
 	SessionTitle  string          `json:"sessionTitle"`
 	Display       *string         `json:"displayContent"`
 	RequestAnswer *answer         `json:"decision"`
+	Action        string          `json:"action"` // of an elicitation: accept, decline or cancel
+	Content       json.RawMessage `json:"content"`
 }
 
 // answer is what a PermissionRequest hook says in the person's place.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +18,7 @@ import (
 )
 
 const (
-	// oldest is the newest version that begins with a handshake. Servers of later versions are asked what they speak.
+	// legacy is the newest version that begins with a handshake. Servers of later versions are asked what they speak.
 	legacy       = "2025-11-25"
 	discoverTime = 3 * time.Second // for a process to say whether it speaks a later version
 )
@@ -199,7 +198,7 @@ func (sv *server) handshake(ctx context.Context, c *connection, version string) 
 			return next(ctx, method, req)
 		}
 	})
-	c.client.AddRoots(sv.set.rootList()...)
+	sv.set.giveRoots(c.client)
 	var opts *sdk.ClientSessionOptions
 	if version != "" {
 		opts = &sdk.ClientSessionOptions{ProtocolVersion: version}
@@ -226,7 +225,7 @@ func (sv *server) handshake(ctx context.Context, c *connection, version string) 
 // options are what the client announces and listens to.
 func (c *connection) options() *sdk.ClientOptions {
 	d := c.sv.set.deps
-	caps := &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{ListChanged: true}}
+	caps := withRoots()
 	o := &sdk.ClientOptions{
 		Capabilities: caps, Logger: slog.New(slog.DiscardHandler),
 		ToolListChangedHandler:   func(context.Context, *sdk.ToolListChangedRequest) { c.again(c.learnTools) },
@@ -326,39 +325,4 @@ func (c *connection) close() {
 		c.link.close()
 		<-done
 	})
-}
-
-// rootList is the working directories as the protocol names them.
-func (s *Set) rootList() []*sdk.Root {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []*sdk.Root
-	for _, dir := range s.roots {
-		out = append(out, &sdk.Root{URI: rootURI(dir), Name: filepath.Base(dir)})
-	}
-	return out
-}
-
-func rootURI(dir string) string {
-	path := filepath.ToSlash(dir)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
-}
-
-// SetRoots tells the servers of other working directories.
-func (s *Set) SetRoots(dirs []string) {
-	s.mu.Lock()
-	s.roots = dirs
-	s.mu.Unlock()
-	roots := s.rootList()
-	for _, sv := range s.all() {
-		sv.mu.Lock()
-		c := sv.conn
-		sv.mu.Unlock()
-		if c != nil {
-			c.client.AddRoots(roots...)
-		}
-	}
 }

@@ -109,3 +109,20 @@ func (h *hosted) Close() error {
 	h.wg.Wait()
 	return nil
 }
+
+// Deliver hands over a message that a server in the host's process sent by itself. One for nobody is dropped.
+func (s *Set) Deliver(server string, message json.RawMessage) {
+	sv := s.find(server)
+	if sv == nil {
+		return
+	}
+	sv.mu.Lock()
+	c := sv.conn
+	sv.mu.Unlock()
+	if c == nil || c.hosted == nil {
+		return
+	}
+	if m, err := jsonrpc.DecodeMessage(message); err == nil {
+		c.hosted.deliver(m)
+	}
+}

@@ -64,7 +64,7 @@ func (c *connection) listResources(ctx context.Context) ([]Resource, error) {
 	}
 	templates, err := listed(ctx, c, func(yield func(*sdk.ResourceTemplate, error) bool) { c.session.ResourceTemplates(ctx, nil)(yield) })
 	if err != nil {
-		return out, nil //nolint:nilerr // many servers have no templates and refuse the question
+		return out, nil // many servers have no templates and refuse the question
 	}
 	for _, r := range templates {
 		out = append(out, Resource{Server: c.sv.cfg.Name, Template: r.URITemplate, Name: r.Name, Title: r.Title, Description: short(r.Description, 400), MIMEType: r.MIMEType})

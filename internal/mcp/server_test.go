@@ -68,7 +68,7 @@ type echoIn struct {
 
 // newServerWith is the server that all tests of the protocol use.
 func newServerWith(role string) *sdk.Server {
-	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1.2"}, &sdk.ServerOptions{Instructions: "Be kind.", HasTools: true})
+	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1.2"}, &sdk.ServerOptions{Instructions: "Be kind."})
 	sdk.AddTool(s, &sdk.Tool{Name: "echo", Description: "says it again", Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true}, Meta: sdk.Meta{"anthropic/alwaysLoad": true}},
 		func(_ context.Context, req *sdk.CallToolRequest, in echoIn) (*sdk.CallToolResult, any, error) {
 			id, _ := req.Params.Meta["claudecode/toolUseId"].(string)
@@ -116,6 +116,7 @@ func newServerWith(role string) *sdk.Server {
 		return say(os.Getenv("MINE") + " " + os.Getenv("CLAUDE_PROJECT_DIR")), nil
 	})
 	tool("roots", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		//lint:ignore SA1019 servers of earlier versions do it
 		r, err := req.Session.ListRoots(ctx, nil)
 		if err != nil {
 			return nil, err

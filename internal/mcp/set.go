@@ -248,11 +248,21 @@ func (s *Set) Server(name string) (Status, bool) {
 	return sv.status(), true
 }
 
+// Ready waits a while for a server that is still connecting. The error says why it is not connected.
+func (s *Set) Ready(ctx context.Context, name string) error {
+	sv := s.find(name)
+	if sv == nil {
+		return s.unknown(name)
+	}
+	_, err := sv.ready(ctx)
+	return err
+}
+
 // Reconnect ends a server's connection, if there is one, and connects anew. It returns when that is decided.
 func (s *Set) Reconnect(ctx context.Context, name string) error {
 	sv := s.find(name)
 	if sv == nil {
-		return fmt.Errorf("Server not found: %s", name) //nolint:staticcheck // the documented words
+		return notFound(name)
 	}
 	if err := sv.restart(ctx); err != nil {
 		return fmt.Errorf("MCP server %q: %w", name, err)
@@ -265,7 +275,7 @@ func (s *Set) Toggle(ctx context.Context, name string, on bool) error {
 	sv := s.find(name)
 	switch {
 	case sv == nil:
-		return fmt.Errorf("Server not found: %s", name) //nolint:staticcheck // the documented words
+		return notFound(name)
 	case on:
 		return sv.restart(ctx)
 	}
@@ -395,4 +405,8 @@ func (s *Set) milliseconds(key string, def time.Duration) time.Duration {
 		return time.Duration(min(n, 1<<40)) * time.Millisecond
 	}
 	return def
+}
+
+func notFound(name string) error {
+	return fmt.Errorf("Server not found: %s", name)
 }

@@ -34,6 +34,9 @@ func Mention(read ReadFile, allowed func(path string) bool) Source {
 			var out []Item
 			var errs []error
 			for _, m := range t.Mentions {
+				if strings.HasPrefix(m.Path, resourceMark) {
+					continue
+				}
 				if !allowed(m.Path) {
 					errs = append(errs, fmt.Errorf("@%s: a permission rule forbids reading it", m.Ref))
 					continue

@@ -64,6 +64,26 @@ func summary(t mcp.Tool, input json.RawMessage) string {
 	return strings.TrimSpace(fmt.Sprintf("%s: %s %s", t.Server, name, args))
 }
 
+// Late stands for a tool of a server that is not connected yet. A call waits for it.
+type Late struct {
+	Lost
+	find func(ctx context.Context) (tool.Tool, error)
+}
+
+// NewLate returns the stand-in; find waits for the tool.
+func NewLate(name string, find func(ctx context.Context) (tool.Tool, error)) *Late {
+	return &Late{Lost{name: name}, find}
+}
+
+// Plan waits for the tool and passes the call on.
+func (l *Late) Plan(ctx context.Context, call tool.Call) (tool.Plan, error) {
+	t, err := l.find(ctx)
+	if err != nil {
+		return tool.Plan{}, fmt.Errorf("%s was not called: %w", l.name, err)
+	}
+	return t.Plan(ctx, call)
+}
+
 // Lost stands for a tool whose server is not there: a call of it says why and what can be done.
 type Lost struct {
 	name string
