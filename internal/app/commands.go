@@ -22,8 +22,8 @@ const (
 	groupProgram = "Program"
 )
 
-// commands are the slash commands of this moment: our own, then those of files. The user's file wins over a prompt of
-// ours with the same name; what runs here keeps its name.
+// commands are the slash commands of this moment: our own, then those of files. A file of the user's, or of a project that
+// is trusted, wins over a prompt of ours with the same name; what runs here keeps its name.
 func (r *run) commands() []input.Command {
 	if r.o.noCommands {
 		return nil
@@ -40,7 +40,7 @@ func (r *run) commands() []input.Command {
 		switch {
 		case !isTaken:
 			out = append(out, c)
-		case out[at].Expand != nil && out[at].Name == c.Name:
+		case out[at].Expand != nil && out[at].Name == c.Name && (c.Source != "project" || r.place.trusted):
 			out[at] = c
 		}
 	}

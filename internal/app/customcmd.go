@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -114,13 +115,14 @@ func (r *run) expandSkill(ctx context.Context, t *turn.Turn, s skill.Skill, args
 			text = fmt.Sprintf("Skill %s, from %s:\n\n%s", s.Name, s.Dir, text)
 		}
 		texts = append(texts, text)
+		if !r.mayGrant(s) {
+			out.Resolve = r.resolveInside
+			continue
+		}
 		if s.Model != "" {
 			out.Model = r.resolve1m(s.Model)
 		}
 		out.Effort = first(s.Effort, out.Effort)
-		if !r.mayGrant(s) {
-			out.Resolve = r.resolveInside
-		}
 	}
 	out.Text = strings.Join(texts, "\n\n")
 	if s.Fork && r.agent == nil {
@@ -152,9 +154,11 @@ func (r *run) forkSkill(ctx context.Context, s skill.Skill, task string) (string
 	if r.agentDenied(all[i]) {
 		return "", fmt.Errorf("a permission rule forbids the sub-agent %q that %s wants", kind, s.Path)
 	}
-	res, err := r.startAgent(ctx, toolagent.Request{
-		CallID: "skill-" + r.place.sys.NewID(), Def: all[i], Task: "/" + s.Name, Prompt: task, Model: s.Model, Effort: s.Effort,
-	})
+	q := toolagent.Request{CallID: "skill-" + r.place.sys.NewID(), Def: all[i], Task: "/" + s.Name, Prompt: task}
+	if r.mayGrant(s) {
+		q.Model, q.Effort = s.Model, s.Effort
+	}
+	res, err := r.startAgent(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -207,10 +211,14 @@ func (r *run) stacked(args string) (skill.Skill, string, bool) {
 // trusted.
 func (r *run) resolveInside(path string) (string, bool) {
 	abs, ok := r.resolve(path)
-	return abs, ok && r.readable(abs)
+	if !ok {
+		return abs, false
+	}
+	real, err := filepath.EvalSymlinks(abs) // a link may lead out
+	return abs, err == nil && r.readable(real)
 }
 
-// mayGrant reports whether a skill may run and allow things: the user's own may, the project's once it is trusted.
+// mayGrant reports whether a skill may run and allow things and choose the model: the user's own may, the project's once it is trusted.
 func (r *run) mayGrant(s skill.Skill) bool { return s.Scope != "project" || r.place.trusted }
 
 // Who loads a skill, as hooks are told.

@@ -15,7 +15,7 @@ func (r *run) skills() []skill.Skill {
 		return nil
 	}
 	d := r.place.sys.Dirs
-	p := skill.Places{Work: r.place.project, Root: r.place.projectRoot, Plugins: r.pluginPlaces(), Project: r.wants("project"), Extra: r.skillDirs()}
+	p := skill.Places{Work: r.place.project, Root: r.place.projectRoot, Plugins: r.pluginPlaces(), Project: r.wants("project"), Trusted: r.place.trusted, Extra: r.skillDirs()}
 	if r.wants("user") {
 		p.Config, p.State = d.Config, d.State
 	}

@@ -152,6 +152,32 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
+// A link that leads out of a project counts once the project is trusted.
+func TestLinksOut(t *testing.T) {
+	root := tree(t, map[string]string{"secret.txt": "SECRET", "repo/.claude/skills/own/SKILL.md": "x", "repo/.claude/commands/own.md": "y", "repo/real/SKILL.md": "z", "out/SKILL.md": "w"})
+	repo := filepath.Join(root, "repo")
+	for link, to := range map[string]string{
+		".claude/commands/leak.md": filepath.Join(root, "secret.txt"), ".claude/skills/inside": filepath.Join(repo, "real"), ".claude/skills/outside": filepath.Join(root, "out"),
+	} {
+		if err := os.Symlink(to, filepath.Join(repo, link)); err != nil {
+			t.Skip("SKIPPED: no links here: " + err.Error())
+		}
+	}
+	names := func(trusted bool) string {
+		var out []string
+		for _, s := range skill.Find(skill.Places{Work: repo, Root: repo, Project: true, Trusted: trusted}) {
+			out = append(out, s.Name)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := names(false); got != "inside own" {
+		t.Errorf("not trusted: %s", got)
+	}
+	if got := names(true); got != "inside leak outside own" {
+		t.Errorf("trusted: %s", got)
+	}
+}
+
 // A file is read again only when it changed.
 func TestFinderSeesChanges(t *testing.T) {
 	root := tree(t, map[string]string{"c/commands/x.md": "one"})

@@ -49,6 +49,7 @@ type Places struct {
 	Config, State string // the user's: ~/.claude and ~/.lathe; empty: not looked at
 	Work, Root    string // the working directory, and the top of its repository ("" outside one)
 	Project       bool   // the project's skills load
+	Trusted       bool   // the project is trusted, so its links may lead out of it
 	Extra         []string
 	Plugins       []Plugin
 	Overrides     map[string]string // by name: on, name-only, user-invocable-only, off
@@ -153,6 +154,23 @@ func (p Places) dirs() (user, project []string) {
 	return user, project
 }
 
+// holds reports whether a file, its links resolved, is in the project or in one of the further directories. A folder that
+// nobody trusts must not have another file's text told to the model by a link to it.
+func (p Places) holds(real string) bool {
+	for _, dir := range append([]string{p.Work, p.Root}, p.Extra...) {
+		if dir == "" {
+			continue
+		}
+		if d, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = d
+		}
+		if rel, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
 // gathering joins what is found.
 type gathering struct {
 	p     Places
@@ -164,7 +182,7 @@ type gathering struct {
 func (g *gathering) add(found []Skill) {
 	for _, s := range found {
 		real, err := filepath.EvalSymlinks(s.Path)
-		if err != nil || g.files[real] || len(g.out) >= maxSkills {
+		if err != nil || g.files[real] || len(g.out) >= maxSkills || s.Scope == "project" && !g.p.Trusted && !g.p.holds(real) {
 			continue
 		}
 		if g.taken[s.Name] && s.Long != "" && s.Long != s.Name {
