@@ -16,14 +16,16 @@ import (
 
 // host drives the program over its control channel.
 type host struct {
-	t    *testing.T
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
-	errs *strings.Builder
-	all  []map[string]any
+	t       *testing.T
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	outPipe io.Closer
+	errs    *strings.Builder
+	all     []map[string]any
 }
 
+// host starts the program and begins the handshake.
 func (r *rig) host(t *testing.T, args ...string) *host {
 	t.Helper()
 	h := r.bareHost(t, args...)
@@ -34,7 +36,13 @@ func (r *rig) host(t *testing.T, args ...string) *host {
 // bareHost has said nothing yet.
 func (r *rig) bareHost(t *testing.T, args ...string) *host {
 	t.Helper()
-	cmd := r.command(append([]string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}, args...)...)
+	return r.hostRaw(t, append([]string{"--output-format", "stream-json", "--verbose", "--input-format", "stream-json"}, args...)...)
+}
+
+// hostRaw starts the program with exactly these arguments.
+func (r *rig) hostRaw(t *testing.T, args ...string) *host {
+	t.Helper()
+	cmd := r.command(args...)
 	cmd.Env = append(cmd.Env, "CLAUDE_CODE_SDK_READS_SESSION_STATE=1")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -44,7 +52,7 @@ func (r *rig) bareHost(t *testing.T, args ...string) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &host{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), errs: &strings.Builder{}}
+	h := &host{t: t, cmd: cmd, in: in, out: bufio.NewReader(out), outPipe: out, errs: &strings.Builder{}}
 	cmd.Stderr = h.errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
