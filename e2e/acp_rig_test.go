@@ -313,6 +313,9 @@ func (s *acpSchema) check(t *testing.T, side, method, kind string, value []byte)
 		return
 	}
 	name := s.names[side+" "+method+" "+kind]
+	if method == "$/cancel_request" {
+		name = "CancelRequestNotification"
+	}
 	if name == "" {
 		t.Errorf("the schema has no %s for %s of the %s", kind, method, side)
 		return

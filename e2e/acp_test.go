@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -438,6 +439,82 @@ func TestACPEditorBuffers(t *testing.T) {
 	if !strings.Contains(string(r.last().Body), "unsaved") {
 		t.Error("the model was not shown the editor's text")
 	}
+	e.end()
+	r.legal()
+}
+
+// A command that runs unconfined in the foreground runs in the editor's terminal, where that is offered: its output is
+// shown there and told to the model, its directory carries over, and a cancel kills it.
+func TestACPTerminal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(answer(bash("mkdir sub; cd sub; echo told; exit 3")), answer(bash("pwd")), fakeapi.Text("done"), answer(bash("sleep 300")), fakeapi.Text("on")))
+	e := r.acp(t, `{"terminal":true}`, "--allowedTools", "Bash")
+	type terminal struct {
+		cmd  *exec.Cmd
+		out  []byte
+		code int
+	}
+	var all []*terminal
+	var did []string
+	find := func(p map[string]any) *terminal {
+		n := 0
+		_, _ = fmt.Sscanf(p["terminalId"].(string), "t%d", &n)
+		return all[n]
+	}
+	id := ""
+	e.serve["terminal/create"] = func(p map[string]any) (any, error) {
+		var args []string
+		for _, a := range p["args"].([]any) {
+			args = append(args, a.(string))
+		}
+		c := exec.Command(p["command"].(string), args...)
+		c.Dir, c.Env = p["cwd"].(string), os.Environ()
+		for _, v := range p["env"].([]any) {
+			c.Env = append(c.Env, v.(map[string]any)["name"].(string)+"="+v.(map[string]any)["value"].(string))
+		}
+		all = append(all, &terminal{cmd: c})
+		return map[string]any{"terminalId": fmt.Sprint("t", len(all)-1)}, nil
+	}
+	e.serve["terminal/wait_for_exit"] = func(p map[string]any) (any, error) {
+		x := find(p)
+		if strings.Contains(x.cmd.String(), "sleep") {
+			e.tell("session/cancel", fmt.Sprintf(`{"sessionId":%q}`, id))
+			return nil, nil // runs on
+		}
+		x.out, _ = x.cmd.CombinedOutput()
+		return map[string]any{"exitCode": x.cmd.ProcessState.ExitCode()}, nil
+	}
+	e.serve["terminal/output"] = func(p map[string]any) (any, error) {
+		return map[string]any{"output": string(find(p).out), "truncated": false}, nil
+	}
+	for _, method := range []string{"terminal/kill", "terminal/release"} {
+		e.serve[method] = func(map[string]any) (any, error) {
+			did = append(did, method)
+			return map[string]any{}, nil
+		}
+	}
+	id = e.session()
+	e.prompt(id, "go")
+	last := string(r.last().Body)
+	if !strings.Contains(last, "Exit code 3") || !strings.Contains(last, "told") || !strings.Contains(last, quoted(filepath.Join(r.dir, "sub"))) {
+		t.Errorf("the model was told: %s", last)
+	}
+	shown := 0
+	for _, u := range e.kinds("tool_call_update") {
+		if strings.Contains(fmt.Sprint(u["content"]), "type:terminal") {
+			shown++
+		}
+	}
+	if shown < 4 || strings.Join(did, " ") != "terminal/release terminal/release" {
+		t.Errorf("%d updates show a terminal; then %v", shown, did)
+	}
+	if res := e.prompt(id, "and wait"); res["stopReason"] != "cancelled" {
+		t.Errorf("cancelled: %v", res)
+	}
+	if got := strings.Join(did[2:], " "); got != "terminal/kill terminal/release" {
+		t.Errorf("after the cancel: %s", got)
+	}
+	e.prompt(id, "go on")
 	e.end()
 	r.legal()
 }

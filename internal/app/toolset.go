@@ -61,7 +61,7 @@ func (r *run) newToolset() (*toolset, error) {
 		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: p.redact.Stream,
 		Owner: owner, Others: others,
 		Background: r.backgroundOn(), BackgroundLimit: backgroundLimit,
-		Sandbox: r.watched, SandboxText: r.sandboxText(),
+		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
 		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + Version}), todo.New(ts.todos))

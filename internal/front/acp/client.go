@@ -39,6 +39,27 @@ func (s *session) forward(e event.Call) {
 			ret.Err = err.Error()
 		}
 		ret.Value = value
+		if e.Kind == "terminal/create" {
+			s.terminal(e.CallID, value)
+		}
 		_ = s.conn.Send(s.ctx, ret) // a closed session waits for nothing
 	})
+}
+
+// terminal shows a new terminal as what the call prints.
+func (s *session) terminal(callID string, created json.RawMessage) {
+	var t struct {
+		ID string `json:"terminalId"`
+	}
+	if callID == "" || json.Unmarshal(created, &t) != nil || t.ID == "" {
+		return
+	}
+	s.mu.Lock()
+	s.terminals[callID] = t.ID
+	s.mu.Unlock()
+	s.update(obj{"sessionUpdate": "tool_call_update", "toolCallId": callID, "content": shownTerminal(t.ID)})
+}
+
+func shownTerminal(id string) []toolContent {
+	return []toolContent{{"type": "terminal", "terminalId": id}}
 }

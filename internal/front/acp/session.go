@@ -26,11 +26,12 @@ type session struct {
 	loop    sync.WaitGroup // the events' goroutine
 	answers sync.WaitGroup // questions that wait for the editor
 
-	mu      sync.Mutex
-	prompts []*prompt // the first one is with the engine, the others wait
-	queries map[string]chan event.Reply
-	about   About
-	ended   bool
+	mu        sync.Mutex
+	prompts   []*prompt // the first one is with the engine, the others wait
+	queries   map[string]chan event.Reply
+	about     About
+	ended     bool
+	terminals map[string]string // of the editor, by the call that they show
 
 	// Of the events' goroutine.
 	calls    map[string]*call
@@ -54,7 +55,7 @@ func newSession(srv *server, o *Opened, cwd string, client clientCapabilities) *
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{
 		srv: srv, id: o.ID, cwd: cwd, conn: o.Conn, history: o.History, client: client, stop: o.Close, ctx: ctx, cancel: cancel,
-		queries: map[string]chan event.Reply{}, calls: map[string]*call{}, open: map[string]context.CancelFunc{}, streamed: map[string]bool{}, titled: len(o.History) > 0,
+		queries: map[string]chan event.Reply{}, calls: map[string]*call{}, open: map[string]context.CancelFunc{}, terminals: map[string]string{}, streamed: map[string]bool{}, titled: len(o.History) > 0,
 	}
 	s.loop.Go(s.run)
 	return s

@@ -21,7 +21,6 @@ type call struct {
 	hidden   bool          // shown otherwise: the to-do list is the plan
 	output   string        // of a running command, its end
 	told     time.Duration // when output was shown last
-	terminal string        // id of the editor's terminal that the command runs in
 }
 
 // toolInput is what the editor is shown of inputs, whatever the tool.
@@ -232,7 +231,7 @@ func (s *session) started(e event.ToolStarted) {
 // progress shows the end of what a running command has printed, some times a second.
 func (s *session) progress(e event.ToolProgress) {
 	c := s.calls[e.ID]
-	if c == nil || c.done || c.terminal != "" {
+	if c == nil || c.done {
 		return
 	}
 	c.output = tail(c.output+e.Text, liveOutput)
@@ -274,9 +273,13 @@ func (s *session) result(m msg.Message, b msg.Block) {
 	if len(m.ToolOutput) > 0 && len(m.ToolOutput) <= shownRaw && json.Valid(m.ToolOutput) {
 		fields["rawOutput"] = m.ToolOutput
 	}
+	s.mu.Lock()
+	terminal := s.terminals[c.id]
+	delete(s.terminals, c.id)
+	s.mu.Unlock()
 	switch diffs := s.diffs(c, m.ToolOutput); {
-	case c.terminal != "":
-		fields["content"] = []toolContent{{"type": "terminal", "terminalId": c.terminal}}
+	case terminal != "":
+		fields["content"] = shownTerminal(terminal)
 	case !b.IsError && len(diffs) > 0:
 		fields["content"] = diffs
 	default:

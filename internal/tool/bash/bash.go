@@ -50,6 +50,8 @@ type Deps struct {
 	// what it returns is told to the model.
 	Sandbox     func(spec *proc.Spec, command string, leave bool) (end SandboxEnd, err error)
 	SandboxText string // what the model is told of it
+	// Terminal shows commands that run in the foreground and unconfined; nil: they are run here.
+	Terminal Terminal
 }
 
 // SandboxEnd lets go of what a confined command needed. It is told how the command went and its output.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,9 @@ func (j *job) run(ctx context.Context, progress tool.Progress) (tool.Result, err
 	}
 	if err := j.start(); err != nil {
 		return tool.Result{}, err
+	}
+	if j.p == nil {
+		return j.inTerminal(ctx)
 	}
 	if j.in.Background && j.Background {
 		return j.toBackground(false)
@@ -98,8 +102,12 @@ func (j *job) start() error {
 	}
 	j.out = proc.NewOutput(opt)
 	spec.Out = j.out
+	plain := slices.Clone(spec.Args)
 	if j.end, err = j.Sandbox(&spec, j.in.Command, j.in.NoSandbox); err != nil {
 		return err
+	}
+	if j.forEditor(slices.Equal(plain, spec.Args)) {
+		return nil
 	}
 	if j.p, err = j.Procs.Start(spec); err != nil {
 		j.end.call(true, "")
