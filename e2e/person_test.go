@@ -229,7 +229,7 @@ func TestHostRewindsFiles(t *testing.T) {
 	}
 	list := ask(h, `{"subtype":"checkpoints"}`)
 	points, _ := at(list, "response.checkpoints").([]any)
-	if len(points) != 3 { // two prompts and the rewind
+	if rewinds, _ := at(list, "response.rewinds").([]any); len(points) != 2 || len(rewinds) != 1 {
 		t.Errorf("checkpoints: %v", list)
 	}
 	if m := ask(h, `{"subtype":"rewind","user_message_id":"`+second+`","what":"conversation"}`); at(m, "response.prompt") != "edit" {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	_ "embed" // what the model is told
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/attach"
+	"lathe/internal/pipeline/input"
 	"lathe/internal/tool"
 	"lathe/internal/tool/plan"
 	"lathe/internal/tool/question"
@@ -233,4 +235,13 @@ func (r *run) planModeReminder(t *turn.Turn) string {
 		end = "When the plan is ready, give it as your answer, whole. The user decides then whether it is carried out."
 	}
 	return strings.Join([]string{strings.TrimSpace(planModeText), strings.TrimSpace(how), end}, "\n\n")
+}
+
+// expandPlan is the command plan: it turns plan mode on, and hands the task over.
+func (r *run) expandPlan(_ context.Context, _ *turn.Turn, args string) (input.Expanded, error) {
+	r.changeMode(string(perm.ModePlan))
+	if args = strings.TrimSpace(args); args != "" {
+		return input.Expanded{Text: args}, nil
+	}
+	return input.Expanded{Answer: "Plan mode is on: the next prompts are looked into and planned, and nothing is changed until you approve a plan."}, nil
 }

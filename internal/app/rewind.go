@@ -70,7 +70,9 @@ type point struct {
 func (r *run) queryRewind(ctx context.Context, kind string, payload json.RawMessage) (any, error) {
 	if kind == "checkpoints" {
 		list, err := r.points(nil)
-		return map[string]any{"checkpoints": list, "filesKept": r.checkpoints != nil}, err
+		isRewind := func(p point) bool { return p.RewindTo != "" }
+		rewinds := slices.DeleteFunc(slices.Clone(list), func(p point) bool { return !isRewind(p) })
+		return map[string]any{"checkpoints": slices.DeleteFunc(list, isRewind), "rewinds": rewinds, "filesKept": r.checkpoints != nil}, err
 	}
 	var in rewindRequest
 	if err := json.Unmarshal(payload, &in); err != nil {

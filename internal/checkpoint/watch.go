@@ -22,6 +22,7 @@ const (
 	copyMost  = 8 << 20   // bytes of one file
 	packMost  = 128 << 20 // bytes of all copies of a session
 	blobsMost = 64 << 20  // bytes of one object that is read from git
+	lookMost  = 10 * time.Second
 )
 
 // slack is by how much the clock of a file system may be behind ours.
@@ -78,12 +79,14 @@ func (s *Store) Watch(ctx context.Context, by string, dirs []string) *Watch {
 			w.blind(dir, tooLarge)
 			continue
 		}
-		list, err := search.Entries(ctx, dir, treeMost)
-		if err != nil {
-			if errors.Is(err, search.ErrTooMany) {
-				s.large[dir] = true
-				w.blind(dir, tooLarge)
-			}
+		list, err := entries(ctx, dir, treeMost)
+		switch {
+		case err == nil:
+		case errors.Is(err, search.ErrTooMany), errors.Is(err, context.DeadlineExceeded):
+			s.large[dir] = true
+			w.blind(dir, tooLarge)
+			continue
+		default:
 			continue
 		}
 		w.roots = append(w.roots, dir)
@@ -107,7 +110,14 @@ func (s *Store) Watch(ctx context.Context, by string, dirs []string) *Watch {
 	return w
 }
 
-var tooLarge = fmt.Sprintf("it holds more than %d files, so what commands change in it is not kept", treeMost)
+var tooLarge = fmt.Sprintf("it holds more than %d files, or takes longer than %s to look through, so what commands change in it is not kept", treeMost, lookMost)
+
+// entries lists a tree, in bounded time.
+func entries(ctx context.Context, dir string, most int) ([]search.Entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	defer cancel()
+	return search.Entries(ctx, dir, most)
+}
 
 // topmost leaves out directories that lie below others.
 func topmost(dirs []string) []string {
@@ -258,7 +268,7 @@ func (w *Watch) compare(ctx context.Context) []*delta {
 		inodes[[2]uint64{b.sig.dev, b.sig.ino}] = true
 	}
 	for _, dir := range w.roots {
-		list, err := search.Entries(ctx, dir, 2*treeMost)
+		list, err := entries(ctx, dir, 2*treeMost)
 		if err != nil {
 			w.blind(dir, "the command made too many files to look at")
 		}
