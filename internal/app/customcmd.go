@@ -34,10 +34,12 @@ const stackMost = 6
 type customState struct {
 	finder skill.Finder
 
-	mu    sync.Mutex
-	rules []perm.Rule // that skills brought for this turn
-	dirs  []string    // added to the session, whose skills count too
-	told  string      // the list of commands, as front ends were told of it last
+	mu            sync.Mutex
+	rules         []perm.Rule // that skills brought for this turn
+	dirs          []string    // added to the session, whose skills count too
+	model, effort string      // that a skill which the model loaded wants for the rest of the turn
+
+	told string // the list of commands, as front ends were told of it last
 }
 
 func (c *customState) add(rules []perm.Rule) {
@@ -55,8 +57,27 @@ func (c *customState) addDir(dir string) {
 // endTurn takes back what counted for a turn.
 func (c *customState) endTurn() {
 	c.mu.Lock()
-	c.rules = nil
+	c.rules, c.model, c.effort = nil, "", ""
 	c.mu.Unlock()
+}
+
+// choose keeps what a skill wants for the rest of the turn, until the calls of its pass have ended.
+func (c *customState) choose(model, effort string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.model, c.effort = first(model, c.model), first(effort, c.effort)
+}
+
+// chosen changes the turn to what skills wanted.
+func (c *customState) chosen(t *turn.Turn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.model != "" && c.model != t.Model {
+		t.Model = c.model
+		t.Note("model %s for the rest of this turn", c.model)
+	}
+	t.Effort = first(c.effort, t.Effort)
+	c.model, c.effort = "", ""
 }
 
 // over adds the rules of the turn.
@@ -181,6 +202,13 @@ func (r *run) loadForModel(ctx context.Context, s skill.Skill, args string) (str
 			return "", err
 		}
 		return fmt.Sprintf("A sub-agent has carried out the skill %s. Its report:\n\n%s", s.Name, report), nil
+	}
+	if r.mayGrant(s) {
+		model := s.Model
+		if model != "" {
+			model = r.resolve1m(model)
+		}
+		r.custom.choose(model, s.Effort)
 	}
 	return fmt.Sprintf("Skill %s, from %s. Its further files are beside it; read them when it refers to them.\n\n%s", s.Name, s.Dir, text), nil
 }

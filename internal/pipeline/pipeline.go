@@ -53,7 +53,7 @@ func Stages(d Deps) []turn.Stage {
 		/* 5    */ row("compact", turn.EachStep, d.Compact.Run, "Messages", "View", "CacheHour"),
 		/* 6    */ row("normalize", turn.EachStep, norm, "Request"),
 		/* 7, 8 */ row("model", turn.EachStep, model.New(d.Model, d.ModelConfig), "Messages", "View", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),
-		/* 9    */ row("tools", turn.EachStep, d.Tools.Run, "Messages", "Denials", "Structured", "Text", "Done"),
+		/* 9    */ row("tools", turn.EachStep, d.Tools.Run, "Messages", "Model", "Effort", "Denials", "Structured", "Text", "Done"),
 		/* 10   */ row("account", turn.Last, d.Account.Run, "Messages", "Result", "Usage", "Stop", "Done"),
 	}
 }

@@ -43,6 +43,9 @@ type Deps struct {
 	Remember func(rules []perm.Rule, where event.Scope) error
 	// Hooks see the calls before and after they run. Nil: there are none.
 	Hooks Hooks
+	// Chosen is called when the calls have ended: one of them may have chosen the model and the effort for the rest of the
+	// turn. Nil: none can.
+	Chosen func(t *turn.Turn)
 	// Structured returns the structured answer once a call gave it. Nil when none is asked for.
 	Structured func() []byte
 	// StructuredRetries is how often the model is asked again for a structured answer.
@@ -145,6 +148,9 @@ func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
 		}
 	}
 	s.Wait()
+	if s.Chosen != nil {
+		s.Chosen(t)
+	}
 	if err := s.finished(ctx, t, done); err != nil {
 		return err
 	}
