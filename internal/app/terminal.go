@@ -189,11 +189,6 @@ func (r *run) screenSettings() tui.Settings {
 			r.warn(err.Error())
 		}
 	}
-	for _, dir := range []string{r.place.sys.Dirs.Config, r.place.sys.Dirs.State} { // Lathe's own wins
-		if b, err := os.ReadFile(dir + "/keybindings.json"); err == nil {
-			out.Keybindings = b
-		}
-	}
 	if line := r.statusLine(); line.Command != "" {
 		out.StatusLine, out.StatusPadding = true, max(0, line.Padding)
 		if line.Refresh >= 1 {

@@ -23,8 +23,6 @@ func (u *ui) command(text string) bool {
 		u.pickTheme(args)
 	case "tui":
 		u.switchScreen(args)
-	case "vim":
-		u.setVim(u.prompt.vim == nil)
 	case "copy":
 		u.copyAnswer(args)
 	case "mode":

@@ -51,13 +51,6 @@ func (u *ui) key(k term.Key) {
 	if u.full != nil && u.full.key(u, name) {
 		return
 	}
-	if u.vimFirst(k, name) {
-		return
-	}
-	name, done := u.rebound(name)
-	if done {
-		return
-	}
 	if u.menu != nil && u.menu.key(u, name) {
 		return
 	}
@@ -209,12 +202,7 @@ func (u *ui) esc(empty bool) {
 
 // edit has the editor take a key.
 func (u *ui) edit(name, text string) {
-	u.typed(u.prompt.press(name, text))
-}
-
-// typed does what the editor asks for after a key.
-func (u *ui) typed(r editor.Result) {
-	switch r {
+	switch u.prompt.ed.Key(name, text) {
 	case editor.Submit:
 		u.submit()
 	case editor.HistoryPrev:

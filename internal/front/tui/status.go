@@ -129,10 +129,6 @@ func (u *ui) statusRows() []string {
 func (u *ui) statusFacts() []string {
 	s := &u.status
 	var out []string
-	if u.prompt.vim != nil {
-		out = append(out, string(u.prompt.vim.Mode())+" "+u.prompt.vim.Pending())
-		out[0] = strings.TrimSpace(out[0])
-	}
 	if s.model != "" {
 		out = append(out, width.Inert(shortModel(s.model)))
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"lathe/internal/event"
-	"lathe/internal/front/tui/keymap"
 	"lathe/internal/front/tui/screen"
 	"lathe/internal/front/tui/term"
 	"lathe/internal/front/tui/theme"
@@ -63,8 +62,7 @@ type ui struct {
 		key  spinKey
 		line string
 	}
-	keys      *keymap.Matcher // of the user\'s bindings; nil before they are known
-	hint      string          // one line below the input, until the next key
+	hint      string // one line below the input, until the next key
 	showTodo  bool
 	commands  []command
 	dismissed string   // what was typed when a menu was closed
