@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"lathe/internal/engine"
@@ -176,6 +178,9 @@ func (i *initialize) apply(o *options) {
 		o.agents = string(i.Agents)
 	}
 	o.agentText, o.noDynamic, o.suggestPrompts = o.agentText || i.AgentText, o.noDynamic || i.NoDynamic, o.suggestPrompts || i.Suggest
+	if len(i.Servers) > 0 && string(i.Servers) != "null" {
+		o.serverConfigs = append(o.serverConfigs, string(event.Encode(map[string]json.RawMessage{"mcpServers": i.Servers})))
+	}
 	if i.Plugins != nil {
 		for _, p := range *i.Plugins {
 			o.plugins = append(o.plugins, p.dir())
@@ -204,7 +209,24 @@ func (r *run) handshake(i *initialize) map[string]any {
 	if i.Plugins != nil {
 		answer["plugins_applied"] = len(r.pluginErrors) == 0
 	}
+	if len(i.Servers) > 0 {
+		answer["mcp_servers_applied"] = true
+	}
+	if names := keysOf(i.Manifests); len(names) > 0 { // what a manifest says, the server is asked for all the same
+		parked := map[string]string{}
+		for _, n := range names {
+			parked[n] = "not_honoured"
+		}
+		answer["sdk_mcp_manifests_parked"] = parked
+	}
 	return answer
+}
+
+// keysOf are the keys of a JSON object.
+func keysOf(raw json.RawMessage) []string {
+	var m map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &m) // anything else has none
+	return slices.Sorted(maps.Keys(m))
 }
 
 // initializeAgain takes a later handshake: the hooks are replaced, what the session began with stays.

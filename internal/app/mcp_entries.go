@@ -49,9 +49,9 @@ func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
 			r.place.notes = append(r.place.notes, "the servers of --mcp-config are not used: an administrator's "+managedServers+" names all that may be")
 		}
 	case r.o.strictServers || r.o.bare:
-		lists = append(lists, hosted, flag)
+		lists = append(lists, hosted, flag, r.pluginServers(note))
 	default:
-		lists = append(lists, hosted, flag, r.ownServers(note), r.projectServers(note))
+		lists = append(lists, hosted, flag, r.pluginServers(note), r.ownServers(note), r.projectServers(note))
 	}
 	configs, problems := mcp.Merge(lists...)
 	note(problems)

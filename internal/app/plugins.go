@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 
 	"lathe/internal/agent"
 	"lathe/internal/event"
 	"lathe/internal/hook"
+	"lathe/internal/mcp"
 	"lathe/internal/plugin"
 	"lathe/internal/skill"
 )
@@ -53,6 +55,24 @@ func (r *run) pluginHooks() []hook.Source {
 		for _, h := range p.Hooks {
 			out = append(out, hook.Source{Scope: "plugin", File: h.File, Dir: p.Path, Hooks: h.Raw})
 		}
+	}
+	return out
+}
+
+// pluginServers are the plugins' MCP servers, named plugin:PLUGIN:SERVER.
+func (r *run) pluginServers(note func([]mcp.Problem)) []mcp.Config {
+	var out []mcp.Config
+	for _, p := range r.plugins {
+		if !p.mcp {
+			continue
+		}
+		raw := make(map[string]json.RawMessage, len(p.Servers))
+		for name, v := range p.Servers {
+			raw["plugin:"+p.Name+":"+name] = v
+		}
+		list, problems := mcp.ParseServers(raw, mcp.Flag, p.Path)
+		note(problems)
+		out = append(out, list...)
 	}
 	return out
 }
