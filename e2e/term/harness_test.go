@@ -85,6 +85,18 @@ func (r *rig) file(name, text string) {
 	}
 }
 
+// homeFile writes a file below the home directory.
+func (r *rig) homeFile(name, text string) {
+	r.t.Helper()
+	path := filepath.Join(r.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // read returns the text of a file below the working directory.
 func (r *rig) read(name string) string {
 	r.t.Helper()

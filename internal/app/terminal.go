@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -183,10 +184,15 @@ func (r *run) screenSettings() tui.Settings {
 		CanBypass: r.o.allowSkip || r.o.mode == "bypassPermissions",
 	}
 	if name, ok := strings.CutPrefix(out.Theme, "custom:"); ok && !strings.ContainsAny(name, `/\:`) {
-		if b, err := os.ReadFile(r.place.sys.Dirs.Config + "/themes/" + name + ".json"); err == nil {
+		if b, err := os.ReadFile(filepath.Join(r.place.sys.Dirs.Config, "themes", name+".json")); err == nil {
 			out.CustomTheme = b
 		} else {
 			r.warn(err.Error())
+		}
+	}
+	for _, dir := range []string{r.place.sys.Dirs.Config, r.place.sys.Dirs.State} { // Lathe's own wins
+		if b, err := os.ReadFile(filepath.Join(dir, "keybindings.json")); err == nil {
+			out.Keybindings = b
 		}
 	}
 	if line := r.statusLine(); line.Command != "" {

@@ -23,6 +23,10 @@ func (u *ui) command(text string) bool {
 		u.pickTheme(args)
 	case "tui":
 		u.switchScreen(args)
+	case "vim":
+		u.setVim(u.prompt.vim == nil)
+		mode := map[bool]string{true: "vim", false: "normal"}[u.prompt.vim != nil]
+		u.query("save_setting", map[string]any{"key": "editorMode", "value": mode}, func(event.Reply) {})
 	case "copy":
 		u.copyAnswer(args)
 	case "mode":
@@ -44,17 +48,33 @@ func (u *ui) command(text string) bool {
 			return false
 		}
 		u.openRewind()
+	case "context":
+		if args != "" {
+			return false
+		}
+		u.showContext()
 	default:
 		return false
 	}
 	return true
 }
 
+// showContext draws what fills the window.
+func (u *ui) showContext() {
+	u.query("get_context_usage", map[string]any{}, func(r event.Reply) {
+		if r.Err != "" {
+			u.notice("error", r.Err)
+			return
+		}
+		u.add(item{kind: kindContext, output: r.Value})
+	})
+}
+
 func (u *ui) pickTheme(name string) {
 	was := u.th
 	use := func(name string) {
 		u.th = theme.Named(name, u.depth, u.dark)
-		u.query("save_setting", map[string]string{"key": "theme", "value": name}, func(r event.Reply) {
+		u.query("save_setting", map[string]any{"key": "theme", "value": name}, func(r event.Reply) {
 			if r.Err != "" {
 				u.hint = "the theme holds for this session"
 			}
@@ -180,7 +200,7 @@ func (u *ui) pickModel() {
 				u.refresh()
 			})
 		})
-		p.sel = at
+		p.list.Choose(at)
 		title := func() {
 			p.title = "Model"
 			if effort != "" {

@@ -3,6 +3,7 @@ package tui
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,11 +148,18 @@ func (u *ui) reset(e event.ConversationReset) {
 	u.session.ID = e.New
 	u.lastKind = kindNotice
 	u.print(width.Line{}, width.Line{Text: u.th.Faint.Paint(strings.Repeat("─", max(1, min(40, u.cols-1))))})
+	if e.Trigger == "clear" {
+		u.refresh()
+		return
+	}
+	u.shownIDs = map[string]bool{}
 	u.query("screen_messages", map[string]any{}, func(r event.Reply) {
 		var list []msg.Message
+		defer func() { u.shownIDs = nil }()
 		if r.Err != "" || json.Unmarshal(r.Value, &list) != nil {
 			return
 		}
+		list = slices.DeleteFunc(list, func(m msg.Message) bool { return u.shownIDs[m.ID] }) // came as events meanwhile
 		u.earlier(list)
 	})
 	u.refresh()
@@ -255,6 +263,9 @@ func (u *ui) discarded(e event.Discarded) {
 
 // message takes a message that is on disk.
 func (u *ui) message(m msg.Message, parent string) {
+	if u.shownIDs != nil {
+		u.shownIDs[m.ID] = true
+	}
 	switch m.Kind {
 	case msg.KindUser:
 		u.userMessage(m)
@@ -386,6 +397,8 @@ func (u *ui) turnDone(r event.Result) {
 		for _, e := range r.Errors {
 			u.notice("error", e)
 		}
+	case !r.IsError && r.Turns == 0 && r.Text != "" && !u.said(r.Text): // of a command that leaves nothing in the conversation
+		u.add(item{kind: kindLocal, text: r.Text})
 	case r.IsError && r.Text != "" && !u.said(r.Text):
 		u.notice("error", r.Text)
 	case r.Dur > time.Minute || u.session != nil && u.session.Settings.ShowDuration:

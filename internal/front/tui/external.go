@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"lathe/internal/front/tui/editor"
 )
@@ -81,7 +83,12 @@ func (u *ui) pasteImage() {
 	}()
 }
 
+// clipboardLimit is how long a program may take to hand over what is in the clipboard.
+const clipboardLimit = 5 * time.Second
+
 func saveClipboardImage(path string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), clipboardLimit)
+	defer cancel()
 	for _, c := range [][]string{
 		{"wl-paste", "--type", "image/png"},
 		{"xclip", "-selection", "clipboard", "-t", "image/png", "-o"},
@@ -90,7 +97,7 @@ func saveClipboardImage(path string) bool {
 		if _, err := exec.LookPath(c[0]); err != nil {
 			continue
 		}
-		out, err := exec.Command(c[0], c[1:]...).Output()
+		out, err := exec.CommandContext(ctx, c[0], c[1:]...).Output()
 		if err == nil && len(out) > 8 && string(out[1:4]) == "PNG" {
 			return os.WriteFile(path, out, 0o600) == nil
 		}
@@ -99,26 +106,26 @@ func saveClipboardImage(path string) bool {
 		script := `set f to open for access POSIX file "` + path + `" with write permission
 write (the clipboard as «class PNGf») to f
 close access f`
-		return exec.Command("osascript", "-e", script).Run() == nil
+		return exec.CommandContext(ctx, "osascript", "-e", script).Run() == nil
 	}
 	return false
 }
 
 // searchHistory finds a prompt of earlier.
 func (u *ui) searchHistory() {
-	var list []entry
+	var sent []entry
 	for i := len(u.prompt.history) - 1; i >= 0; i-- {
 		d := u.prompt.history[i]
-		list = append(list, entry{name: strings.Join(strings.Fields(d.Text), " "), value: d})
+		sent = append(sent, entry{name: strings.Join(strings.Fields(d.Text), " "), value: d})
 	}
-	p := newPicker("What was sent before", list, func(e entry) {
+	p := newPicker("What was sent before", sent, func(e entry) {
 		d, _ := e.value.(editor.Draft)
 		u.prompt.ed.Load(u.prompt.recall(d))
 		u.prompt.changed(u)
 	})
 	p.other = func(name string, _ *entry) bool {
 		if name == "ctrl+r" {
-			p.sel = max(0, min(len(p.shown)-1, p.sel+1))
+			p.list.Move(1)
 			return true
 		}
 		return false

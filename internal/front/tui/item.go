@@ -19,6 +19,7 @@ const (
 	kindLocal // output of a slash command
 	kindShell // a command of the person's own
 	kindDone
+	kindContext // the picture of what fills the window
 )
 
 // item is one piece of the conversation as it is shown. It keeps the text, not what was drawn of it.

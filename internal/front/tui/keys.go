@@ -31,6 +31,7 @@ func (u *ui) terminal(e term.Event) {
 	case term.Closed:
 		u.quit, u.outcome.Code = true, 143
 	case term.Report:
+		u.report(e)
 	}
 }
 
@@ -49,6 +50,13 @@ func (u *ui) key(k term.Key) {
 		return
 	}
 	if u.full != nil && u.full.key(u, name) {
+		return
+	}
+	if u.vimFirst(k, name) {
+		return
+	}
+	name, done := u.rebound(name)
+	if done {
 		return
 	}
 	if u.menu != nil && u.menu.key(u, name) {
@@ -142,6 +150,8 @@ func (u *ui) chatKey(name string) bool {
 		u.background()
 	case "ctrl+g":
 		u.externalEditor()
+	case "ctrl+enter":
+		u.sendNow()
 	case "ctrl+r":
 		u.searchHistory()
 	case "ctrl+s":
@@ -202,7 +212,12 @@ func (u *ui) esc(empty bool) {
 
 // edit has the editor take a key.
 func (u *ui) edit(name, text string) {
-	switch u.prompt.ed.Key(name, text) {
+	u.typed(u.prompt.press(name, text))
+}
+
+// typed does what the editor asks for after a key.
+func (u *ui) typed(r editor.Result) {
+	switch r {
 	case editor.Submit:
 		u.submit()
 	case editor.HistoryPrev:

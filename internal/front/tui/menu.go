@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/event"
+	"lathe/internal/front/tui/editor"
 )
 
 // menuRows is the most that a menu of completions shows.
@@ -85,7 +86,7 @@ func (m *menu) take(u *ui, whole bool) {
 
 // suggest opens, changes or closes the menu after an edit.
 func (u *ui) suggest() {
-	if u.prompt.shell || u.dialog() != nil {
+	if u.prompt.shell || u.dialog() != nil || u.prompt.vim != nil && u.prompt.vim.Mode() != editor.Insert {
 		u.menu = nil
 		return
 	}
@@ -117,6 +118,7 @@ var ownCommands = []command{
 	{Name: "exit", Description: "leave Lathe", Aliases: []string{"quit"}},
 	{Name: "theme", Description: "choose the colours"},
 	{Name: "tui", Description: "whole screen, or inline with the terminal's own scrollback", Hint: "[fullscreen|inline]"},
+	{Name: "vim", Description: "vim keys in the input, on or off for this session"},
 	{Name: "copy", Description: "copy an answer to the clipboard", Hint: "[N]"},
 	{Name: "mode", Description: "choose the permission mode", Hint: "[mode]"},
 	{Name: "keys", Description: "the keys", Aliases: []string{"keybindings"}},

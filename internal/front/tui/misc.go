@@ -2,6 +2,7 @@ package tui
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -76,17 +77,25 @@ func (u *ui) redraw() {
 	_ = u.inline.Redraw()
 }
 
-// background sends what runs to the background.
+// background sends the newest call that runs to the background.
 func (u *ui) background() {
 	if len(u.work.tools) == 0 {
 		u.hint = "nothing runs that can go on in the background"
 		return
 	}
-	u.query("background_tasks", map[string]any{}, func(r event.Reply) {
-		if r.Err != "" {
-			u.hint = r.Err
-			return
+	id := u.work.tools[len(u.work.tools)-1].id
+	u.query("background_tasks", map[string]any{"tool_use_id": id}, func(r event.Reply) {
+		var v struct {
+			Done *bool `json:"backgrounded"`
 		}
-		u.hint = "goes on in the background · /tasks"
+		_ = json.Unmarshal(r.Value, &v)
+		switch {
+		case r.Err != "":
+			u.hint = r.Err
+		case v.Done != nil && !*v.Done:
+			u.hint = "this call cannot go on in the background"
+		default:
+			u.hint = "goes on in the background · /tasks"
+		}
 	})
 }

@@ -83,6 +83,7 @@ type Settings struct {
 	CustomTheme   json.RawMessage
 	Fullscreen    bool
 	Vim           bool
+	Keybindings   []byte // of the user's file, nil if there is none
 	ReducedMotion bool
 	NoHighlight   bool
 	Notify        string // preferredNotifChannel

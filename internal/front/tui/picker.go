@@ -1,10 +1,8 @@
 package tui
 
 import (
-	"fmt"
-	"strings"
-
 	"lathe/internal/front/tui/editor"
+	"lathe/internal/front/tui/list"
 	"lathe/internal/front/tui/screen"
 	"lathe/internal/front/tui/term"
 	"lathe/internal/front/tui/width"
@@ -20,9 +18,7 @@ type entry struct {
 type picker struct {
 	title   string
 	hint    string
-	entries []entry
-	shown   []entry
-	sel     int
+	list    *list.List
 	ed      *editor.Editor
 	height  int
 	done    func(e entry)
@@ -34,40 +30,27 @@ type picker struct {
 }
 
 func newPicker(title string, entries []entry, done func(entry)) *picker {
-	p := &picker{title: title, entries: entries, shown: entries, ed: editor.New(editor.Options{}), done: done, hint: "type to search · ↑↓ enter · esc"}
+	p := &picker{title: title, list: list.New(nil, list.Words), ed: editor.New(editor.Options{}), done: done, hint: "type to search · ↑↓ enter · esc"}
+	p.set(entries)
 	return p
 }
 
 // set replaces the entries.
 func (p *picker) set(entries []entry) {
-	p.entries = entries
-	p.filter()
+	items := make([]list.Item, len(entries))
+	for i, e := range entries {
+		items[i] = list.Item{Text: e.name, Detail: e.note, Value: e}
+	}
+	p.list.SetItems(items)
 }
 
-func (p *picker) filter() {
-	q := strings.TrimSpace(p.ed.Text())
-	if q == "" || p.lookup != nil {
-		p.shown = p.entries
-	} else {
-		p.shown = nil
-		for _, e := range p.entries {
-			if matches(q, e.name+" "+e.note) {
-				p.shown = append(p.shown, e)
-			}
-		}
+func (p *picker) chosen() *entry {
+	it, ok := p.list.Chosen()
+	if !ok {
+		return nil
 	}
-	p.sel = max(0, min(p.sel, len(p.shown)-1))
-}
-
-// matches reports whether every word of a query stands in the text.
-func matches(query, text string) bool {
-	text = strings.ToLower(text)
-	for _, w := range strings.Fields(strings.ToLower(query)) {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
+	e, _ := it.Value.(entry)
+	return &e
 }
 
 func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
@@ -77,35 +60,23 @@ func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	out = append(out, u.th.Prompt.Paint("❯ ")+v.Rows[v.Row].Text)
 	cur := screen.Cursor{Row: 1, Col: v.Col + 2}
 	var below []string
-	if p.preview != nil && len(p.shown) > 0 && most > 14 {
-		below = p.preview(u, p.shown[p.sel], cols-2, most/3)
+	if at := p.chosen(); p.preview != nil && at != nil && most > 14 {
+		below = p.preview(u, *at, cols-2, most/3)
 	}
 	p.height = max(1, min(most-3-len(below), 12))
-	from := 0
-	if len(p.shown) > p.height {
-		from = max(0, min(p.sel-p.height/2, len(p.shown)-p.height))
+	p.list.SetHeight(p.height)
+	if p.list.Len() == 0 {
+		out = append(out, u.th.Muted.Paint("  "+first(p.empty, "nothing found")))
 	}
-	if len(p.shown) == 0 {
-		out = append(out, u.th.Muted.Paint("  "+p.nothing()))
-	}
-	for i := from; i < min(len(p.shown), from+p.height); i++ {
-		out = append(out, listRow(u, p.shown[i], i == p.sel, cols))
-	}
+	out = append(out, p.list.Rows(&u.th, cols-1)...)
 	for _, l := range below {
 		out = append(out, "  "+l)
 	}
 	hint := p.hint
-	if len(p.shown) > p.height {
-		hint = fmt.Sprintf("%d of %d · %s", p.sel+1, len(p.shown), hint)
+	if p.list.Len() > p.height {
+		hint = p.list.Position() + " · " + hint
 	}
 	return append(out, u.th.Faint.Paint(width.Cut(hint, cols-1, "…"))), cur
-}
-
-func (p *picker) nothing() string {
-	if p.empty != "" {
-		return p.empty
-	}
-	return "nothing found"
 }
 
 // listRow draws one entry: its name, and its note where there is room.
@@ -125,31 +96,26 @@ func listRow(u *ui, e entry, chosen bool, cols int) string {
 
 func (p *picker) key(u *ui, k term.Key) {
 	name := k.String()
-	var at *entry
-	if p.sel < len(p.shown) {
-		at = &p.shown[p.sel]
-	}
+	at := p.chosen()
 	if p.other != nil && p.other(name, at) {
 		return
 	}
 	switch name {
 	case "up", "ctrl+p", "shift+tab":
-		p.sel = max(0, p.sel-1)
+		p.list.Move(-1)
 	case "down", "ctrl+n", "tab":
-		p.sel = max(0, min(len(p.shown)-1, p.sel+1))
+		p.list.Move(1)
 	case "pgup":
-		p.sel = max(0, p.sel-p.height)
+		p.list.Page(-1)
 	case "pgdown":
-		p.sel = max(0, min(len(p.shown)-1, p.sel+p.height))
+		p.list.Page(1)
 	case "esc":
 		p.cancel(u)
 	case "enter":
-		if at == nil {
-			return
+		if at != nil {
+			u.closeDialog(p)
+			p.done(*at)
 		}
-		e := *at
-		u.closeDialog(p)
-		p.done(e)
 	default:
 		if p.ed.Key(name, k.Text) == editor.Done {
 			p.search()
@@ -158,11 +124,11 @@ func (p *picker) key(u *ui, k term.Key) {
 }
 
 func (p *picker) search() {
-	p.sel = 0
 	if p.lookup != nil {
 		p.lookup(p.ed.Text())
+		return
 	}
-	p.filter()
+	p.list.SetQuery(p.ed.Text())
 }
 
 func (p *picker) paste(_ *ui, text string) {

@@ -12,7 +12,8 @@ import (
 // prompt is the input box.
 type prompt struct {
 	ed      *editor.Editor
-	shell   bool // what is typed is a shell command
+	vim     *editor.Vim // nil: off
+	shell   bool        // what is typed is a shell command
 	history []editor.Draft
 	at      int // in history; len(history): what is typed
 	typed   editor.Draft
@@ -44,6 +45,10 @@ func (p *prompt) rows(u *ui, n int) ([]string, screen.Cursor) {
 			lead = style.Paint(mark)
 		}
 		text := r.Text
+		if a, b := p.selection(from + i); a < b {
+			out = append(out, lead+text[:a]+u.th.Selection.Paint(text[a:b])+text[b:])
+			continue
+		}
 		for j := len(r.Labels) - 1; j >= 0; j-- {
 			l := r.Labels[j]
 			text = text[:l[0]] + u.th.Accent.Paint(text[l[0]:l[1]]) + text[l[1]:]

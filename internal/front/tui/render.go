@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lathe/internal/event"
+	"lathe/internal/front/tui/picture"
 	"lathe/internal/front/tui/width"
 )
 
@@ -35,6 +36,10 @@ func (u *ui) render(it *item, whole bool) []width.Line {
 		return u.renderLocal(it, whole)
 	case kindDone:
 		return []width.Line{{Text: u.th.Faint.Paint("· " + it.text)}}
+	case kindContext:
+		var usage picture.Usage
+		_ = json.Unmarshal(it.output, &usage)
+		return picture.Context(&u.th, usage, u.cols-1)
 	case kindNotice:
 		return u.renderNotice(it)
 	}

@@ -114,6 +114,8 @@ func (u *ui) settings(s Settings) {
 	if s.Theme != "" && s.CustomTheme == nil {
 		u.th = theme.Named(s.Theme, u.depth, u.dark)
 	}
+	u.bindings(s.Keybindings)
+	u.setVim(s.Vim)
 	if s.Fullscreen && u.full == nil {
 		u.toFull()
 	}

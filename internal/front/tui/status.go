@@ -101,6 +101,9 @@ func (u *ui) statusRows() []string {
 		out = append(out, width.Cut(pad+l, u.cols-1, "…"))
 	}
 	left := u.styleOfMode(s.mode).Paint("  " + modeText(s.mode))
+	if v := u.prompt.vim; v != nil {
+		left = u.th.Muted.Paint("  "+string(v.Mode())) + left
+	}
 	if u.prompt.shell {
 		left = u.th.Shell.Paint("  ! shell mode · esc leaves")
 	}
@@ -129,6 +132,10 @@ func (u *ui) statusRows() []string {
 func (u *ui) statusFacts() []string {
 	s := &u.status
 	var out []string
+	if u.prompt.vim != nil {
+		out = append(out, string(u.prompt.vim.Mode())+" "+u.prompt.vim.Pending())
+		out[0] = strings.TrimSpace(out[0])
+	}
 	if s.model != "" {
 		out = append(out, width.Inert(shortModel(s.model)))
 	}

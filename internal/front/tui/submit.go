@@ -80,6 +80,16 @@ func (u *ui) unqueue(id string, _ bool) {
 	}
 }
 
+// sendNow interrupts what runs, so that what is typed and what is queued is taken up at once.
+func (u *ui) sendNow() {
+	if !u.prompt.ed.Empty() {
+		u.submit()
+	}
+	if u.work.running {
+		u.interrupt()
+	}
+}
+
 // takeBack brings what is queued back into the box.
 func (u *ui) takeBack() {
 	u.query("take_queued", map[string]any{}, func(r event.Reply) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lathe/internal/event"
+	"lathe/internal/front/tui/keymap"
 	"lathe/internal/front/tui/screen"
 	"lathe/internal/front/tui/term"
 	"lathe/internal/front/tui/theme"
@@ -45,8 +46,9 @@ type ui struct {
 	spare    []event.Envelope
 	posted   chan func()
 	replies  map[string]func(event.Reply)
-	silent   bool     // items are not printed
-	later    []func() // queries for a session that is being built
+	silent   bool            // items are not printed
+	shownIDs map[string]bool // messages since the conversation became another; nil: not counted
+	later    []func()        // queries for a session that is being built
 	nextID   int
 
 	items    []item
@@ -62,7 +64,8 @@ type ui struct {
 		key  spinKey
 		line string
 	}
-	hint      string // one line below the input, until the next key
+	keys      *keymap.Matcher // of the user\'s bindings; nil before they are known
+	hint      string          // one line below the input, until the next key
 	showTodo  bool
 	commands  []command
 	dismissed string   // what was typed when a menu was closed
@@ -111,6 +114,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	}
 	u.starting = true
 	u.draw()
+	u.raw("\x1b]11;?\a") // the colour of the background
 	stop := u.signals()
 	defer stop()
 	if len(o.Guard) > 0 {
