@@ -15,7 +15,11 @@ func Inert(s string) string { return inert(s, shown) }
 
 // InertLine is Inert for what must stay on one line, such as a file's name: line ends and tabs are shown too.
 func InertLine(s string) string {
-	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(inert(s, shown))
+	s = inert(s, shown)
+	if !strings.ContainsAny(s, "\n\t") { // nearly always; a replacer is made anew with every call
+		return s
+	}
+	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(s)
 }
 
 // InertJSON is Inert for a compact JSON text that is shown to a person: it stays the same JSON, with escapes for characters

@@ -3,6 +3,7 @@ package markdown
 import (
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -48,6 +49,12 @@ type run struct {
 
 // inline renders what stands inside a block: a line for each of its lines.
 func (r *Renderer) inline(src string, base theme.Style) []width.Line {
+	if r.drafting && len(src) > openBytes {
+		src = "…" + src[len(src)-openBytes+utf8.UTFMax:]
+		for i := 0; i < utf8.UTFMax && !utf8.RuneStart(src[len("…")]); i++ {
+			src = "…" + src[len("…")+1:]
+		}
+	}
 	if plainText(src) {
 		var out []width.Line
 		for line := range strings.SplitSeq(src, "\n") {

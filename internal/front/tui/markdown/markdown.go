@@ -28,8 +28,9 @@ type Renderer struct {
 	out  []width.Line
 	refs references
 
-	open   []width.Line // of Open, until something is fed
-	opened bool
+	drafting bool         // Open is at work
+	open     []width.Line // of Open, until something is fed
+	opened   bool
 }
 
 // New returns a renderer for one text.
@@ -60,7 +61,14 @@ func (r *Renderer) Feed(delta string) []width.Line {
 	return r.take()
 }
 
-// Open returns the lines that would be finished if the text ended here. They are valid until the next call.
+// What Open renders of a block that is longer than any screen: the end of it.
+const (
+	openBytes = 8 << 10
+	openRows  = 100
+)
+
+// Open returns the lines that would be finished if the text ended here; of a very long block only the last ones. They are
+// valid until the next call.
 func (r *Renderer) Open() []width.Line {
 	if !r.opened {
 		r.opened = true
@@ -68,10 +76,12 @@ func (r *Renderer) Open() []width.Line {
 		d := r.doc.clone(nil)
 		d.out = &out
 		known := r.refs.known
+		r.drafting = true
 		if len(r.tail) > 0 {
 			d.line(normal(r.tail))
 		}
 		d.finish()
+		r.drafting = false
 		r.refs.known = known
 		r.open = out
 	}

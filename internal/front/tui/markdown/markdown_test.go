@@ -281,3 +281,30 @@ func BenchmarkStream2000Lines(b *testing.B) {
 		stream(src)
 	}
 }
+
+// The live lines of a long table or paragraph cost no more than a screen's worth: a frame has its time.
+func TestOpenOfLongBlocks(t *testing.T) {
+	for name, src := range map[string]string{
+		"table":     "| a | b |\n|---|---|\n" + strings.Repeat("| some cell | another `cell` with words |\n", 3000),
+		"paragraph": strings.Repeat("words *and* more words, ", 8000),
+		"lines":     strings.Repeat("a line of *text*\n", 8000),
+	} {
+		r := New(Options{Theme: &dark, Width: 80})
+		r.Feed(src)
+		allocated := func(f func()) uint64 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			f()
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		first := allocated(func() { r.Open() })
+		r.Feed(src) // twice as long
+		if second := allocated(func() { r.Open() }); second > 12<<20 || first > 12<<20 {
+			t.Errorf("%s: %d, then %d bytes", name, first, second)
+		}
+		if n := len(r.Close()); name != "paragraph" && n < 5000 {
+			t.Errorf("%s: only %d lines at the end", name, n)
+		}
+	}
+}

@@ -9,6 +9,9 @@ import (
 
 // tableLines renders a table's rows, the second of which tells the alignments.
 func (r *Renderer) tableLines(rows []string, room int) []width.Line {
+	if r.drafting && len(rows) > openRows+2 {
+		rows = append(rows[:2:2], rows[len(rows)-openRows:]...)
+	}
 	t := table.Table{Aligns: alignments(rows[1])}
 	t.Head = r.cellsOf(rows[0], len(t.Aligns))
 	for _, row := range rows[2:] {
