@@ -255,6 +255,7 @@ func (r *run) touch(paths []string) {
 	r.touchedMu.Lock()
 	r.touched = append(r.touched, paths...)
 	r.touchedMu.Unlock()
+	r.custom.touch(paths, first(r.place.root, r.place.sys.Dirs.Work))
 }
 
 func (r *run) takeTouched() []string {

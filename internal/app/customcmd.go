@@ -14,6 +14,7 @@ import (
 	"lathe/internal/agent"
 	"lathe/internal/event"
 	"lathe/internal/hook"
+	"lathe/internal/memory"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/input"
@@ -39,6 +40,10 @@ type customState struct {
 	dirs          []string    // added to the session, whose skills count too
 	model, effort string      // that a skill which the model loaded wants for the rest of the turn
 
+	scoped  []skill.Skill   // those that only certain files bring up, and that none has yet
+	brought map[string]bool // those that one has, by the path of the skill
+	news    bool            // there are more since the last listing
+
 	told string // the list of commands, as front ends were told of it last
 }
 
@@ -52,6 +57,48 @@ func (c *customState) addDir(dir string) {
 	c.mu.Lock()
 	c.dirs = append(c.dirs, dir)
 	c.mu.Unlock()
+}
+
+// inSight leaves the model only the skills that count for what it works on.
+func (c *customState) inSight(all []skill.Skill) []skill.Skill {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.scoped, c.news = nil, false
+	return slices.DeleteFunc(all, func(s skill.Skill) bool {
+		out := len(s.Paths) > 0 && !c.brought[s.Path]
+		if out {
+			c.scoped = append(c.scoped, s)
+		}
+		return out
+	})
+}
+
+// touch looks whether files bring up skills.
+func (c *customState) touch(paths []string, base string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.scoped {
+		if !c.brought[s.Path] && memory.Fits(s.Paths, base, paths) {
+			if c.brought == nil {
+				c.brought = map[string]bool{}
+			}
+			c.brought[s.Path], c.news = true, true
+		}
+	}
+}
+
+// begin forgets what an earlier conversation has touched.
+func (c *customState) begin() {
+	c.mu.Lock()
+	c.brought, c.news = nil, false
+	c.mu.Unlock()
+}
+
+// hasNews reports whether there are skills to be listed since the last time.
+func (c *customState) hasNews() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.news
 }
 
 // endTurn takes back what counted for a turn.

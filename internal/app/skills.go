@@ -66,8 +66,8 @@ func (r *run) skillSource() attach.Source {
 	return attach.Skills(func() string {
 		most := 0
 		r.place.settings.Decode("skillListingMaxDescChars", &most)
-		return skill.Listing(r.skills(), r.listingBudget(), most)
-	}, how)
+		return skill.Listing(r.custom.inSight(r.skills()), r.listingBudget(), most)
+	}, how, r.custom.hasNews)
 }
 
 // charsPerToken turns a share of the window into characters.

@@ -143,6 +143,7 @@ func (r *run) rebuild(t *turn.Turn) error {
 		r.tools.files.Forget(path)
 	}
 	r.tools.todos.Set(nil)
+	r.custom.begin()
 	r.tools.workspace.SetCwd(r.tools.workspace.Start())
 	r.takeUp()
 	r.openCheckpoints()

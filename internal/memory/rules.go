@@ -75,6 +75,11 @@ func (l *Loader) scoped(path, base, scope string, touched []string) (File, bool)
 	return File{Path: path, Scope: scope, Text: strings.TrimRight(body, "\n"), Globs: patterns}, true
 }
 
+// Fits reports whether one of the files, absolute, is among those that the globs mean, which are relative to base.
+func Fits(patterns []string, base string, touched []string) bool {
+	return fits(newGlobs(patterns), base, touched)
+}
+
 // fits reports whether a pattern matches one of the files, by the name that was used or by the one it really has.
 func fits(g globs, base string, touched []string) bool {
 	for _, t := range touched {

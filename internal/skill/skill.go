@@ -36,6 +36,8 @@ type Skill struct {
 	Arguments   []string
 	Body        string
 
+	Paths []string // globs: the model is told of it once a file that fits was touched; none: from the start
+
 	Allow, Disallow []string // permission rules and tools for the turn that invokes it
 	Model, Effort   string   // for the rest of that turn; empty: as they are
 	Fork            bool     // its text is the task of a sub-agent
@@ -322,6 +324,9 @@ func parse(name, path, scope, text string, command bool) Skill {
 	}
 	if command && !zeroBased(body) {
 		s.first = 1
+	}
+	if !command {
+		s.Paths = f.List("paths")
 	}
 	return s
 }

@@ -156,7 +156,7 @@ func TestAutoMemory(t *testing.T) {
 
 func TestSkillListing(t *testing.T) {
 	list := ""
-	stage := attach.New(attach.Skills(func() string { return list }, "Load them."))
+	stage := attach.New(attach.Skills(func() string { return list }, "Load them.", nil))
 	w := newWorld()
 	run := func() error { return stage(t.Context(), w.t) }
 	expect(t, "none", w.pass(t, 1, run), "no skill")
