@@ -261,3 +261,30 @@ func TestHostRewindsFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestHookAnswersForThePerson: a hook that allows with the answers speaks for the person; one that only allows does not.
+func TestHookAnswersForThePerson(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(call("AskUserQuestion", twoQuestions), fakeapi.Text("done"), call("AskUserQuestion", twoQuestions), fakeapi.Text("done")))
+	answer := strings.TrimSuffix(twoQuestions, "}") + `,"answers":{"Which colour?":"Blue"}}`
+	hook := func(extra string) string {
+		out := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"` + extra + `}}`
+		settings, _ := json.Marshal(map[string]any{"hooks": map[string]any{"PreToolUse": []any{map[string]any{
+			"matcher": "AskUserQuestion", "hooks": []any{map[string]any{"type": "command", "command": "cat <<'END'\n" + out + "\nEND"}},
+		}}}})
+		return string(settings)
+	}
+	h := r.host(t, "--permission-prompt-tool", "stdio", "--settings", hook(`,"updatedInput":`+answer))
+	h.user("go")
+	if res := h.typed("user"); at(res, "tool_use_result.answers.Which colour?") != "Blue" {
+		t.Errorf("the hook's answer: %v", res)
+	}
+	h.typed("result")
+	h.end()
+	h = r.host(t, "--permission-prompt-tool", "stdio", "--settings", hook(""))
+	h.user("go")
+	id, _ := h.asked()
+	h.reply(id, `{"behavior":"deny","message":"no"}`)
+	h.typed("result")
+	h.end()
+}

@@ -30,7 +30,6 @@ func (s *Store) Apply(ctx context.Context, to string, force bool, lock func(path
 		if p, err = s.plan(to, force); err != nil || len(p.Changes) == 0 {
 			return err
 		}
-		s.bytes = -1 // counted anew with the next prompt
 		undo := record{Type: typeRewind, At: s.opt.Now(), Turn: s.opt.NewID(), To: to}
 		if err := s.log.append(false, undo); err != nil {
 			return fmt.Errorf("nothing was put back: %w", err)

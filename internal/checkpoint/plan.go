@@ -212,6 +212,9 @@ func text(data []byte) (string, bool) {
 	return "", utf8.Valid(data) && len(data) == 0
 }
 
+// countMost is of how many files of one prompt the lines are counted for the list.
+const countMost = 200
+
 // Point is a prompt that one can go back to, or an earlier rewind that can be undone.
 type Point struct {
 	Turn
@@ -246,7 +249,7 @@ func (s *Store) Points() ([]Point, error) {
 			out[i].Files = append(out[i].Files, r.Path)
 		}
 		for i := range out {
-			for _, path := range out[i].Files {
+			for _, path := range out[i].Files[:min(len(out[i].Files), countMost)] {
 				out[i].count(s, seen[i][path])
 			}
 		}

@@ -318,7 +318,7 @@ func (w *Watch) compare(ctx context.Context) []*delta {
 	return out
 }
 
-// recover finds what the changed files held before: among the copies, or in git.
+// recover finds what the changed files held before, among the copies or in git, and keeps it. The lock is held.
 func (w *Watch) recover(ctx context.Context, list []*delta) {
 	byRepo := map[string][]*delta{}
 	for _, d := range list {
@@ -344,7 +344,7 @@ func (w *Watch) recover(ctx context.Context, list []*delta) {
 				d.was.Lost = "git keeps it in another form than the work tree"
 			default:
 				d.was.Hash = hash(data[i])
-				if _, err := w.s.blobs.put(d.was.Hash, data[i], false); err != nil {
+				if err := w.s.store(d.was.Hash, data[i], false); err != nil {
 					d.was.Lost = "its content could not be kept: " + err.Error()
 				}
 			}
@@ -356,7 +356,7 @@ func (w *Watch) recover(ctx context.Context, list []*delta) {
 		}
 		data, err := w.pack.get(d.was.Hash)
 		if err == nil {
-			_, err = w.s.blobs.put(d.was.Hash, data, false)
+			err = w.s.store(d.was.Hash, data, false)
 		}
 		if err != nil {
 			d.was.Lost = "its content could not be kept: " + err.Error()
@@ -367,7 +367,6 @@ func (w *Watch) recover(ctx context.Context, list []*delta) {
 // keep records the changes. What another call has recorded meanwhile is not recorded twice.
 func (w *Watch) keep(ctx context.Context, list []*delta) error {
 	return w.s.locked(func() error {
-		w.s.bytes = -1 // counted anew with the next prompt
 		first := w.earliest()
 		since := map[string]record{}
 		for _, r := range w.s.log.records {
