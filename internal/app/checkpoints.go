@@ -60,7 +60,7 @@ func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error
 	if err := r.beginServers(ctx, t); err != nil {
 		return nil, err
 	}
-	r.mark(t.Input.ID)
+	r.mark(t.Input)
 	if err := r.tellCommands(t); err != nil {
 		return nil, err
 	}
@@ -70,13 +70,13 @@ func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error
 	return r.hooks.begin(ctx, t)
 }
 
-// mark begins a checkpoint for a prompt. Where that fails the turn goes on: an edit that cannot be taken back is
-// refused then, with the reason.
-func (r *run) mark(prompt string) {
-	if r.checkpoints == nil || r.agent != nil { // what a sub-agent changes belongs to the prompt that started it
+// mark begins a checkpoint for a prompt of a person or host; what a sub-agent or a turn for ended work changes belongs to
+// the one before. Where that fails the turn goes on: an edit that cannot be taken back is refused then, with the reason.
+func (r *run) mark(p event.Prompt) {
+	if r.checkpoints == nil || r.agent != nil || p.Origin != "" {
 		return
 	}
-	if err := r.checkpoints.Begin(prompt); err != nil {
+	if err := r.checkpoints.Begin(p.ID); err != nil {
 		r.warn(err.Error())
 	}
 }
@@ -85,7 +85,7 @@ func (r *run) mark(prompt string) {
 func (r *run) takeQueued() []event.Prompt {
 	q := r.session.TakeQueued()
 	for _, p := range q {
-		r.mark(p.ID)
+		r.mark(p)
 	}
 	return q
 }
