@@ -2,11 +2,15 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"lathe/internal/fakeapi"
 )
@@ -450,9 +454,8 @@ func TestACPTerminal(t *testing.T) {
 	r := newRig(t, fakeapi.Sequence(answer(bash("mkdir sub; cd sub; echo told; exit 3")), answer(bash("pwd")), fakeapi.Text("done"), answer(bash("sleep 300")), fakeapi.Text("on")))
 	e := r.acp(t, `{"terminal":true}`, "--allowedTools", "Bash")
 	type terminal struct {
-		cmd  *exec.Cmd
-		out  []byte
-		code int
+		cmd *exec.Cmd
+		out []byte
 	}
 	var all []*terminal
 	var did []string
@@ -515,6 +518,63 @@ func TestACPTerminal(t *testing.T) {
 		t.Errorf("after the cancel: %s", got)
 	}
 	e.prompt(id, "go on")
+	e.end()
+	r.legal()
+}
+
+// A plan is approved by a question about the mode; the model's own questions are a form, or choices one after the other.
+func TestACPPlanAndQuestions(t *testing.T) {
+	t.Parallel()
+	ask := fakeapi.Call("AskUserQuestion", map[string]any{"questions": []map[string]any{
+		{"question": "Which colour?", "header": "Colour", "options": []map[string]any{{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}}},
+		{"question": "Which sizes?", "header": "Sizes", "multiSelect": true, "options": []map[string]any{{"label": "S", "description": "small"}, {"label": "L", "description": "large"}}},
+	}})
+	r := newRig(t, fakeapi.Sequence(answer(fakeapi.Call("ExitPlanMode", map[string]any{"plan": "1. Do it."})), fakeapi.Text("planned"), answer(ask), fakeapi.Text("asked"), answer(ask), fakeapi.Text("asked")))
+	e := r.acp(t, "", "--permission-mode", "plan")
+	var asked []map[string]any
+	e.pick(&asked, "allow_always", "allow_once", "allow_once")
+	id := e.session()
+	e.prompt(id, "plan it")
+	if len(asked) != 1 || at(asked[0], "toolCall.kind") != "switch_mode" || !strings.Contains(fmt.Sprint(at(asked[0], "toolCall.content")), "1. Do it.") {
+		t.Errorf("the plan: %v", asked)
+	}
+	e.until("the new mode", func() bool {
+		u := e.kinds("current_mode_update")
+		return len(u) > 0 && u[len(u)-1]["currentModeId"] == "acceptEdits"
+	})
+	e.prompt(id, "ask me")
+	if body := string(r.last().Body); !strings.Contains(body, `Which colour?\n  Red`) || !strings.Contains(body, `Which sizes?\n  S`) {
+		t.Errorf("by choices: %s", body)
+	}
+	e.end()
+
+	e = r.acp(t, `{"elicitation":{"form":{}}}`)
+	e.serve["elicitation/create"] = func(map[string]any) (any, error) {
+		return map[string]any{"action": "accept", "content": map[string]any{"question_1": "Blue", "question_2": []string{"S", "L"}}}, nil
+	}
+	e.prompt(e.session(), "ask me")
+	if body := string(r.last().Body); !strings.Contains(body, `Which colour?\n  Blue`) || !strings.Contains(body, `Which sizes?\n  S, L`) {
+		t.Errorf("by a form: %s", body)
+	}
+	e.end()
+	r.legal()
+}
+
+// MCP servers of the editor, started or reached by HTTP, are servers of its session.
+func TestACPServers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(answer(useTool("mcp__notes__echo", map[string]any{"text": "one"}), useTool("mcp__far__echo", map[string]any{"text": "two"})), fakeapi.Text("done")))
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newMCPServer() }, nil))
+	defer web.Close()
+	pid := filepath.Join(r.home, "pid")
+	e := r.acp(t, "", "--allowedTools", "mcp__notes__echo", "--allowedTools", "mcp__far__echo")
+	res := e.call("session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[{"name":"notes","command":%q,"args":[%q],"env":[{"name":"X","value":"1"}]},
+		{"type":"http","name":"far","url":%q,"headers":[{"name":"X-Test","value":"1"}]}]}`, r.dir, serverPath(t), pid, web.URL))
+	e.prompt(res["sessionId"].(string), "echo")
+	body := string(r.last().Body)
+	if !strings.Contains(body, "echo: one") || !strings.Contains(body, "echo: two") {
+		t.Errorf("the model was told: %s", body)
+	}
 	e.end()
 	r.legal()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"lathe/internal/event"
 	"lathe/internal/front/acp"
 	"lathe/internal/msg"
 	"lathe/internal/proc"
@@ -76,6 +77,9 @@ func (e *editor) Open(_ context.Context, s acp.Start) (*acp.Opened, error) {
 	o := e.options(s.Cwd)
 	o.addDirs = append(append([]string{}, o.addDirs...), s.Dirs...)
 	o.canCall = s.Calls
+	if len(s.Servers) > 0 {
+		o.serverConfigs = append(append([]string{}, o.serverConfigs...), serversJSON(s.Servers))
+	}
 	if s.ID != "" {
 		if _, err := uuid.Parse(s.ID); err != nil {
 			return nil, fmt.Errorf("%w: %q", acp.ErrNotFound, s.ID)
@@ -114,6 +118,26 @@ func (r *run) past() []msg.Message {
 		out = append(out, before...)
 	}
 	return append(out, r.conv.state.Messages...)
+}
+
+// serversJSON is the editor's MCP servers in the form of --mcp-config.
+func serversJSON(list []acp.Server) string {
+	values := func(pairs []acp.Pair) map[string]string {
+		out := map[string]string{}
+		for _, p := range pairs {
+			out[p.Name] = p.Value
+		}
+		return out
+	}
+	servers := map[string]any{}
+	for _, s := range list {
+		if s.Type == "http" {
+			servers[s.Name] = map[string]any{"type": "http", "url": s.URL, "headers": values(s.Headers)}
+		} else {
+			servers[s.Name] = map[string]any{"type": "stdio", "command": s.Command, "args": s.Args, "env": values(s.Env)}
+		}
+	}
+	return string(event.Encode(map[string]any{"mcpServers": servers}))
 }
 
 // store is where the sessions of a directory are.

@@ -116,6 +116,8 @@ func (s *session) setOption(id string, raw json.RawMessage) (any, error) {
 
 // refresh looks what has changed of the settings and commands, and tells the editor.
 func (s *session) refresh() error {
+	s.refreshing.Lock() // each change is told once
+	defer s.refreshing.Unlock()
 	s.mu.Lock()
 	was := s.about
 	s.mu.Unlock()

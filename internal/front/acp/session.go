@@ -26,6 +26,8 @@ type session struct {
 	loop    sync.WaitGroup // the events' goroutine
 	answers sync.WaitGroup // questions that wait for the editor
 
+	refreshing sync.Mutex
+
 	mu        sync.Mutex
 	prompts   []*prompt // the first one is with the engine, the others wait
 	queries   map[string]chan event.Reply
