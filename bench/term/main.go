@@ -324,8 +324,8 @@ func (b *bench) longSession() error {
 		time.Sleep(20 * time.Millisecond)
 	}
 	slices.Sort(times)
-	row(fmt.Sprintf("key to screen after 5,000 messages (%.1f MB), median / worst of 60", float64(size)/1e6),
-		fmt.Sprintf("%.2f / %.2f ms", ms(times[30]), ms(times[59])), "5 ms")
+	row(fmt.Sprintf("key to screen after 5,000 messages (%.1f MB), median / 95 %% of 60", float64(size)/1e6),
+		fmt.Sprintf("%.2f / %.2f ms", ms(times[30]), ms(times[56])), "5 ms")
 	row("memory after 5,000 messages", fmt.Sprintf("%.1f MB", s.rss()), "60 MB")
 	return nil
 }
