@@ -81,7 +81,7 @@ type parser struct {
 }
 
 func (p *parser) warn(format string, args ...any) {
-	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
+	p.warnings = append(p.warnings, "keybindings.json: "+fmt.Sprintf(format, args...))
 }
 
 func (p *parser) bind(context, written string, value json.RawMessage) {
