@@ -43,7 +43,7 @@ type metadata struct {
 	} `json:"preservedMessages,omitempty"`
 }
 
-// carry builds what follows the boundary. The order is fixed: summary, rules, pins, files, lists, what waits for an
+// carry builds what follows the boundary. The order is fixed: summary, rules, pins, skills, files, lists, what waits for an
 // answer.
 func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger string) carried {
 	c := v.set.Counter
@@ -51,10 +51,12 @@ func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger 
 	room := v.limit*8/10 - v.set.Overhead - c.Messages(kept)
 	text = cutTokens(text, max(min(20_000, room*2/3), 500), c.Text)
 	summary := msg.Message{Kind: msg.KindSummary, Meta: true, Blocks: []msg.Block{msg.Text(s.summaryMessage(v, text))}}
-	files := s.files(ctx, v, room-c.Messages([]msg.Message{summary}))
+	room -= c.Messages([]msg.Message{summary})
+	skills := v.skills(room)
+	files := s.files(ctx, v, room-c.Messages(skills))
 	lists := s.lists(t)
 	out := append([]msg.Message{summary}, kept[:names.fixed]...)
-	out = append(append(out, files...), lists...)
+	out = slices.Concat(out, skills, files, lists)
 	out = append(out, kept[names.fixed:]...)
 
 	bound := msg.Message{ID: s.deps.NewID(), Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary, Level: "info", Blocks: []msg.Block{msg.Text("Conversation compacted")}}
@@ -65,7 +67,7 @@ func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger 
 	}
 	out[0].Source, out[0].Key = "compact", bound.ID
 	bound.Extra, _ = json.Marshal(map[string]metadata{"compactMetadata": meta}) // a struct of numbers and strings
-	return carried{messages: append([]msg.Message{bound}, out...), told: told(meta, len(files), len(lists), names)}
+	return carried{messages: append([]msg.Message{bound}, out...), told: told(meta, len(skills), len(files), len(lists), names)}
 }
 
 // latestCounts reports context of which only what was attached last counts.

@@ -17,12 +17,12 @@ type losses struct {
 }
 
 // told says what a compaction left out and what it kept, for the person.
-func told(m metadata, files, lists int, n keptNames) string {
+func told(m metadata, skills, files, lists int, n keptNames) string {
 	var kept []string
 	for _, k := range []struct {
 		n    int
 		what string
-	}{{n.rules, "instruction files"}, {n.pins, "pinned messages"}, {files, "files read again"}, {lists, "lists"}, {n.open, "open requests and their context"}} {
+	}{{n.rules, "instruction files"}, {n.pins, "pinned messages"}, {skills, "skills"}, {files, "files read again"}, {lists, "lists"}, {n.open, "open requests and their context"}} {
 		if k.n > 0 {
 			kept = append(kept, fmt.Sprintf("%d %s", k.n, k.what))
 		}
