@@ -30,6 +30,7 @@ func subcommands() map[string]subcommand {
 		"doctor":      {doctorCommand, doctorUsage},
 		"help":        {helpCommand, "usage: lathe help"},
 		"inspect":     {inspectCommand, inspectUsage},
+		"mcp":         {mcpCommand, mcpUsage},
 		"permissions": {permissionsCommand, permissionsUsage},
 		"sessions":    {sessionsCommand, sessionsUsage},
 		"trust":       {trustCommand, trustUsage},
