@@ -44,7 +44,7 @@ func (o *options) hostFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.pluginDirsNoMCP, "plugin-dir-no-mcp", nil, "… without its MCP servers")
 	f.BoolVar(&o.noDynamic, "exclude-dynamic-system-prompt-sections", false, "put what varies into the first message instead of the system prompt")
 	f.StringVar(&o.snapshot, "system-prompt-snapshot", "on", "`on`: the system prompt stays as the session began; off is not supported")
-	f.BoolVar(&o.suggestPrompts, "prompt-suggestions", false, "suggest a next prompt after each turn (stream-json)")
+	f.BoolVar(&o.suggestPrompts, "prompt-suggestions", false, "taken, without effect: no next prompts are suggested")
 	f.BoolVar(&o.setupInit, "init", false, "run the Setup hooks for init first")
 	f.BoolVar(&o.setupOnly, "init-only", false, "run the hooks of Setup and SessionStart and exit")
 	f.BoolVar(&o.setupFix, "maintenance", false, "run the Setup hooks for maintenance first")

@@ -145,3 +145,16 @@ func sourceOf(s mcp.Scope) string {
 	}
 	return string(s)
 }
+
+// serverOf is the server that a tool belongs to, as hooks and hosts are told of it; nil for other tools.
+func (r *run) serverOf(tool string) map[string]string {
+	if !mcp.IsFullName(tool) {
+		return nil
+	}
+	for _, s := range r.serverStates() {
+		if strings.HasPrefix(tool, mcp.Prefix(s.Name)) {
+			return map[string]string{"name": s.Name, "source": s.Source}
+		}
+	}
+	return nil
+}

@@ -66,21 +66,22 @@ type Session struct {
 	stages []turn.Stage
 	tracer *turn.Tracer
 
-	mu       sync.Mutex
-	messages []msg.Message
-	frozen   *session.Frozen
-	model    string
-	effort   string
-	mode     string
-	before   string // the mode before it
-	queue    []event.Prompt
-	cancel   context.CancelCauseFunc // of the running turn; nil when none runs
-	asks     map[string]chan event.Answer
-	calls    calls
-	outlet   outlet
-	check    func(s turn.Stage, before, after *turn.Turn)
-	seq      uint64
-	last     string // id of the newest message
+	mu        sync.Mutex
+	messages  []msg.Message
+	frozen    *session.Frozen
+	model     string
+	turnModel string // the session's model as the turn last took it up
+	effort    string
+	mode      string
+	before    string // the mode before it
+	queue     []event.Prompt
+	cancel    context.CancelCauseFunc // of the running turn; nil when none runs
+	asks      map[string]chan event.Answer
+	calls     calls
+	outlet    outlet
+	check     func(s turn.Stage, before, after *turn.Turn)
+	seq       uint64
+	last      string // id of the newest message
 
 	halted atomic.Bool
 	gate   chan struct{} // held by the running turn, or by Between
@@ -248,18 +249,27 @@ func (s *Session) begin(p event.Prompt, cancel context.CancelCauseFunc, emit fun
 	t := turn.New(s.cfg.NewID(), s.cfg.Log.ID(), p, s.messages, turn.Services{
 		Emit: emit, Persist: s.persist, Ask: s.asker(emit), Now: s.cfg.Now,
 	})
-	t.Model, t.Effort = s.model, s.effort
+	t.Model, t.Effort, s.turnModel = s.model, s.effort, s.model
 	if s.frozen != nil {
 		t.System, t.Tools, t.Static = s.frozen.System, s.frozen.Tools, s.frozen.Static
 	}
 	return t
 }
 
+// step takes up a model that was set since the turn began. One that the turn has for itself stays until then.
+func (s *Session) step(t *turn.Turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.model != s.turnModel {
+		t.Model, s.turnModel = s.model, s.model
+	}
+}
+
 func (s *Session) run(ctx context.Context, t *turn.Turn) error {
 	if err := s.announce(ctx, t); err != nil {
 		return err
 	}
-	r := turn.Runner{Stages: s.stages, Trace: s.tracer, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.check}
+	r := turn.Runner{Stages: s.stages, Trace: s.tracer, Tell: s.cfg.Tell, Now: s.cfg.Now, Check: s.check, Step: s.step}
 	err := r.Run(ctx, t)
 	if s.cfg.AfterTurn != nil {
 		s.cfg.AfterTurn(t)

@@ -34,6 +34,8 @@ type Runner struct {
 	Trace  *Tracer // nil: nothing is recorded
 	Tell   bool    // emit StageDone events
 	Now    func() time.Time
+	// Step is called before each model call but the first. Nil: nothing is done.
+	Step func(t *Turn)
 	// Check, set in tests, sees the turn before and after each stage.
 	Check func(s Stage, before, after *Turn)
 }
@@ -57,7 +59,9 @@ func (r *Runner) Run(ctx context.Context, t *Turn) error {
 			if err = context.Cause(ctx); err != nil {
 				break
 			}
-			t.Step++
+			if t.Step++; t.Step > 1 && r.Step != nil {
+				r.Step(t)
+			}
 			err = r.phase(ctx, t, EachStep)
 		}
 		t.Done = true

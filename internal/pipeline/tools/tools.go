@@ -199,14 +199,15 @@ func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) (done
 			outcomes[i] <- outcome{result: failed(endedBefore)}
 			continue
 		}
-		s.permit(ctx, t, c)
-		if ended = c.halt != nil; alone || ended {
+		if ended = c.halt != nil; alone || ended || c.decision.Source.Kind == "classifier" {
+			s.permit(ctx, t, c)
 			o := s.run(ctx, t, c)
 			ended = ended || o.stop != nil
 			outcomes[i] <- o
 			continue
 		}
-		go func() {
+		go func() { // questions about calls that run beside each other may be open at the same time
+			s.permit(ctx, t, c)
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			outcomes[i] <- s.run(ctx, t, c)

@@ -1,0 +1,78 @@
+// Sub-agents as hosts see them, and the rest that needs several parts.
+export default (t, { assert, call, say, user, feed, fs, path }) => {
+  const free = { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true };
+  const agent = (prompt, more) => call("Agent", { description: "look", prompt, subagent_type: "general-purpose", run_in_background: false, ...more });
+
+  t("init names the tool as old hosts know it", [say("ok")], async (c) => {
+    const s = await c.all("go");
+    assert.ok(s.init.tools.includes("Task"), s.init.tools.join());
+    assert.ok((await c.last()).tools.some((x) => x.name === "Agent"));
+  });
+  t("its words only where they are asked for", [say(agent("look")), say("inner words"), say("ok")], async (c) => {
+    const s = await c.all("go", free);
+    assert.ok(!s.type("assistant").some((m) => m.parent_tool_use_id && m.message.content[0].type === "text"));
+  });
+  t("forwardSubagentText", [say(agent("look")), say("inner words"), say("ok")], async (c) => {
+    const s = await c.all("go", { ...free, forwardSubagentText: true });
+    assert.ok(s.type("assistant").some((m) => m.parent_tool_use_id && m.message.content[0].text === "inner words"));
+  });
+  t("a question from inside names the agent", [say(agent("look")), say(call("Bash", { command: "touch x" })), say("inner"), say("ok")], async (c) => {
+    const asked = [];
+    await c.all("go", { canUseTool: async (n, i, o) => { asked.push([n, o.agentID]); return { behavior: "allow", updatedInput: i }; } });
+    assert.ok(asked.some(([n, id]) => n === "Bash" && id), JSON.stringify(asked));
+    assert.ok(c.has("x"));
+  });
+  t("SubagentStart and SubagentStop", [say(agent("look")), say("inner"), say("ok")], async (c) => {
+    const seen = [];
+    const f = async (i) => { seen.push(i); return {}; };
+    await c.all("go", { ...free, hooks: { SubagentStart: [{ hooks: [f] }], SubagentStop: [{ hooks: [f] }] } });
+    assert.deepEqual(seen.map((i) => [i.hook_event_name, i.agent_type]), [["SubagentStart", "general-purpose"], ["SubagentStop", "general-purpose"]]);
+    assert.ok(seen[0].agent_id && seen[1].agent_transcript_path);
+  });
+  t("listSubagents and getSubagentMessages", [say(agent("look around")), say("inner"), say("ok")], async (c) => {
+    const s = await c.all("go", free);
+    const list = await c.sdk.listSubagents(s.result.session_id, { dir: c.dir });
+    assert.equal(list.length, 1);
+    const messages = await c.sdk.getSubagentMessages(s.result.session_id, list[0].agentId ?? list[0], { dir: c.dir });
+    assert.match(JSON.stringify(messages), /look around/);
+  });
+  t("an unknown type", [say(agent("look", { subagent_type: "nobody" })), say("ok")], async (c) => {
+    const s = await c.all("go", free);
+    assert.equal(s.toolResults[0].is_error, true);
+  });
+  t("in the background", [say(agent("look", { run_in_background: true })), { when: { user: "look", no_tools: false }, ...say("inner") }, say("Started."), say("Done.")], async (c) => {
+    const input = feed(user("go"));
+    const s = await c.all(input, free, (m) => { if (m.type === "result" && m.origin?.kind === "task-notification") input.end(); });
+    assert.ok(s.type("system", "task_started").length >= 1);
+    assert.ok(s.type("system", "task_notification").length >= 1);
+  }, { illegal: true });
+  t("compact with nothing to compact", [], async (c) => {
+    const s = await c.all("/compact", { mayThrow: true });
+    assert.equal(s.results.length, 1);
+  });
+  t("rewindFiles without checkpoints is an error", [say("one")], async (c) => {
+    const uuid = "0a1b2c3d-1111-4222-8333-444455557799";
+    const input = feed(user("go", { uuid }));
+    await c.all(input, {}, async (m, q) => { if (m.type === "result") { await assert.rejects(q.rewindFiles(uuid)); input.end(); } });
+  });
+  t("a model set while a turn runs counts from the next request", [say(call("Bash", { command: "touch on; while [ ! -e go ]; do sleep 0.02; done" })), say("two")], async (c) => {
+    const input = feed(user("go"));
+    const q = c.query(input, free);
+    c.until("the tool", () => c.has("on")).then(() => q.setModel("haiku")).then(() => c.file("go", ""));
+    for await (const m of q) if (m.type === "result") input.end();
+    assert.match((await c.last()).model, /haiku/);
+  });
+  t("questions about calls side by side are open at once", [say(call("Read", { file_path: "${CWD}/../home/a" }), call("Read", { file_path: "${CWD}/../home/b" })), say("ok")], async (c) => {
+    for (const n of ["a", "b"]) c.file(path.join(c.home, n), n);
+    let open = 0, both;
+    const seen = new Promise((r) => { both = r; });
+    await c.all("go", { canUseTool: async (n, i) => { if (++open === 2) both(); await seen; return { behavior: "allow", updatedInput: i }; } });
+    assert.equal(open, 2);
+  });
+  t("MCP calls tell their server", [say(call("mcp__calc__add", { a: 1 })), say("ok")], async (c) => {
+    const seen = [];
+    const calc = c.sdk.createSdkMcpServer({ name: "calc", version: "1.0.0", tools: [c.sdk.tool("add", "Adds", { a: c.z.number() }, async () => ({ content: [{ type: "text", text: "1" }] }))] });
+    await c.all("go", { ...free, mcpServers: { calc }, hooks: { PreToolUse: [{ hooks: [async (i) => { seen.push(i.mcp_server); return {}; }] }] } });
+    assert.deepEqual(seen, [{ name: "calc", source: "sdk" }]);
+  });
+};
