@@ -4,6 +4,8 @@ package term
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -48,7 +50,7 @@ func whole(t *testing.T, all string, n int) {
 func TestTenThousandLines(t *testing.T) {
 	r := newRig(t, fakeapi.Sequence(fakeapi.Answer{Text: longAnswer(10_000), Chunk: 400}))
 	s := r.start(100, 30)
-	s.emu.SetScrollbackSize(20_000)
+	s.scrollback(20_000)
 	s.waitFor("manual mode")
 	s.keys("go<enter>")
 	s.until("the end", func(text string) bool {
@@ -233,7 +235,7 @@ func TestFullscreen(t *testing.T) {
 	s.waitFor("manual mode")
 	s.keys("go<enter>")
 	s.waitFor("The end of it.", "what shall be done?")
-	if !s.emu.IsAltScreen() {
+	if !s.alt() {
 		t.Error("it is not on the alternate screen")
 	}
 	s.keys("<pgup><pgup>")
@@ -243,7 +245,7 @@ func TestFullscreen(t *testing.T) {
 	s.resize(50, 20)
 	s.waitFor("The end of it.", "what shall be done?")
 	s.keys("/tui inline<enter>")
-	s.until("inline", func(text string) bool { return !s.emu.IsAltScreen() && strings.Contains(text, "The end of it.") })
+	s.until("inline", func(text string) bool { return !s.alt() && strings.Contains(text, "The end of it.") })
 	s.keys("more<enter>")
 	s.waitFor("Again.")
 }
@@ -393,4 +395,28 @@ func TestPickers(t *testing.T) {
 	s.waitFor("Go back to before this prompt?")
 	s.keys("c")
 	s.waitFor("Went back.", "❯ talk of apples")
+}
+
+// TestDialogWhileTyping: a word that is being typed when a question comes must not answer it.
+func TestDialogWhileTyping(t *testing.T) {
+	late := answer(bash("touch made"))
+	late.EventDelay = fakeapi.Duration(100 * time.Millisecond)
+	r := newRig(t, fakeapi.Sequence(late, fakeapi.Text("Well.")))
+	s := r.start(80, 30)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("esc stops")
+	for !strings.Contains(s.text(), "Run this command?") {
+		s.keys("y")
+		time.Sleep(20 * time.Millisecond) // as fast as a person types
+	}
+	s.keys("yyy<enter>")
+	time.Sleep(100 * time.Millisecond) // nothing happens; there is nothing to wait for
+	if _, err := os.Stat(filepath.Join(r.dir, "made")); err == nil {
+		t.Fatal("a word that was being typed has answered the question")
+	}
+	s.waitFor("Run this command?")
+	time.Sleep(time.Second) // the person has seen it
+	s.keys("n")
+	s.waitFor("Interrupted", "yyy")
 }

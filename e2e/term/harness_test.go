@@ -461,3 +461,9 @@ func (r *rig) drafts() []string {
 	list, _ := filepath.Glob(filepath.Join(r.home, ".lathe", "drafts", "*.json"))
 	return list
 }
+
+// alt reports whether the alternate screen is shown.
+func (s *screen) alt() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.emu.IsAltScreen() }
+
+// scrollback sets how many rows are kept.
+func (s *screen) scrollback(n int) { s.mu.Lock(); defer s.mu.Unlock(); s.emu.SetScrollbackSize(n) }

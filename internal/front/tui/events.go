@@ -299,6 +299,9 @@ func (u *ui) userMessage(m msg.Message) {
 		u.add(it)
 		return
 	}
+	if strings.HasPrefix(text.String(), "[Request interrupted by user") { // a mark for the model; the end of the turn says it
+		return
+	}
 	if text.Len() > 0 && !m.Meta && m.SourceAssistant == "" {
 		u.add(item{kind: kindUser, text: text.String()})
 	}

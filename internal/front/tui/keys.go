@@ -46,7 +46,9 @@ func (u *ui) key(k term.Key) {
 	}
 	u.hint = ""
 	if d := u.dialog(); d != nil {
-		d.key(u, k)
+		if !u.stillTyping(k) {
+			d.key(u, k)
+		}
 		return
 	}
 	if u.full != nil && u.full.key(u, name) {
@@ -66,6 +68,24 @@ func (u *ui) key(k term.Key) {
 		return
 	}
 	u.edit(name, k.Text)
+}
+
+// typingPause is the pause after which a person who was typing has seen a dialog that came in between.
+const typingPause = 700 * time.Millisecond
+
+// stillTyping takes a key that was meant for the prompt although a dialog has opened: a word that is being typed must not
+// answer a question.
+func (u *ui) stillTyping(k term.Key) bool {
+	now := u.o.Now()
+	if u.prompt.ed.Empty() || now.Sub(u.lastTyped) > typingPause {
+		return false
+	}
+	u.lastTyped = now
+	if k.Text != "" || k.Code == term.Backspace {
+		u.prompt.ed.Key(k.String(), k.Text)
+		u.prompt.changed(u)
+	}
+	return true
 }
 
 // global are the keys that hold in dialogs too.
@@ -212,6 +232,9 @@ func (u *ui) esc(empty bool) {
 
 // edit has the editor take a key.
 func (u *ui) edit(name, text string) {
+	if text != "" {
+		u.lastTyped = u.o.Now()
+	}
 	u.typed(u.prompt.press(name, text))
 }
 

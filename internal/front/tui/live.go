@@ -93,6 +93,13 @@ func (u *ui) working(n int) []string {
 
 func (u *ui) runningTool(t *toolRun, alone bool) []string {
 	line := u.th.Accent.Paint("▸") + " " + u.th.Strong.Paint(width.Inert(t.name)) + " " + width.Inert(callText(t.name, t.summary, t.input))
+	if t.done != nil { // its result waits for those before it
+		mark := u.th.Success.Paint("✓")
+		if t.done.IsError {
+			mark = u.th.Error.Paint("✗")
+		}
+		return []string{width.Cut(mark+" "+u.th.Strong.Paint(width.Inert(t.name))+" "+width.Inert(callText(t.name, t.summary, t.input)), u.cols-1, "…")}
+	}
 	out := []string{width.Cut(line, u.cols-8, "…") + u.th.Faint.Paint(" "+clock(u.o.Now().Sub(t.since)))}
 	if t.inside != "" {
 		return append(out, u.th.Muted.Paint(width.Cut("  "+t.inside, u.cols-1, "…")))
@@ -150,15 +157,21 @@ const staleAfter = 5 * time.Second
 func (u *ui) doing(now time.Time) string {
 	w := &u.work
 	quiet := now.Sub(w.lastByte)
+	var running []*toolRun
+	for _, t := range w.tools {
+		if t.done == nil {
+			running = append(running, t)
+		}
+	}
 	switch {
 	case u.dialog() != nil:
 		return "waiting for your answer"
 	case !w.retryAt.IsZero() && w.retryAt.After(now):
 		return fmt.Sprintf("%s; try %d of %d in %s", width.Inert(strings.TrimRight(w.retry.Text, ".")), w.retry.Attempt, w.retry.Max, clock(w.retryAt.Sub(now)+time.Second-1))
-	case len(w.tools) == 1:
-		return "running " + width.Inert(w.tools[0].name)
-	case len(w.tools) > 1:
-		return fmt.Sprintf("running %d calls", len(w.tools))
+	case len(running) == 1:
+		return "running " + width.Inert(running[0].name)
+	case len(running) > 1:
+		return fmt.Sprintf("running %d calls", len(running))
 	case w.phase == "thinking" && quiet < staleAfter:
 		return "thinking"
 	case w.phase != "" && w.phase != "thinking":

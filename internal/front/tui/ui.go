@@ -39,17 +39,18 @@ type ui struct {
 	cols   int
 	rows   int
 
-	session  *Session
-	starting bool
-	failed   string // why there is no session
-	inbox    *inbox
-	spare    []event.Envelope
-	posted   chan func()
-	replies  map[string]func(event.Reply)
-	silent   bool            // items are not printed
-	shownIDs map[string]bool // messages since the conversation became another; nil: not counted
-	later    []func()        // queries for a session that is being built
-	nextID   int
+	session   *Session
+	starting  bool
+	failed    string // why there is no session
+	inbox     *inbox
+	spare     []event.Envelope
+	posted    chan func()
+	replies   map[string]func(event.Reply)
+	silent    bool            // items are not printed
+	shownIDs  map[string]bool // messages since the conversation became another; nil: not counted
+	lastTyped time.Time       // into the prompt
+	later     []func()        // queries for a session that is being built
+	nextID    int
 
 	items    []item
 	commit   []width.Line // to go into the scrollback with the next picture
