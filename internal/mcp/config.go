@@ -223,6 +223,10 @@ func Merge(lists ...[]Config) (out []Config, problems []Problem) {
 	slices.SortStableFunc(all, func(a, b Config) int { return rank[a.Scope] - rank[b.Scope] })
 	byName, endpoints := map[string]Config{}, map[string]bool{}
 	for _, c := range all {
+		if c.Scope == Project && ambiguous(c.Name) { // what the user allows one server must not be taken by another's name
+			problems = append(problems, Problem{c.Name, "invalid_config", "permission rules could take its tools for those of another server (__ or _ at the end of its name); it is skipped"})
+			continue
+		}
 		key := Normalize(c.Name)
 		if first, taken := byName[key]; taken {
 			if first.Name != c.Name {

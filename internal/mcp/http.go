@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ var errNeedsAuth = errors.New("the server asks for a sign-in")
 // headerTripper puts an entry's headers on each request, and notes how the server answered.
 type headerTripper struct {
 	next   http.RoundTripper
+	origin string // scheme and host of the entry: nothing is sent elsewhere
 	static map[string]string
 	helper func(ctx context.Context) (map[string]string, error) // nil: none
 
@@ -37,6 +39,9 @@ type headerTripper struct {
 
 // RoundTrip sends a request. A refused one is sent once more when a helper makes other headers.
 func (t *headerTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	if o := origin(req.URL); o != t.origin { // the older transport takes an address from the server
+		return nil, fmt.Errorf("the server wants its messages sent to %s, which is not the address of its entry", o)
+	}
 	helped, err := t.help(req.Context(), false)
 	if err != nil {
 		return nil, err
@@ -123,8 +128,15 @@ func (s *server) client(tripper *headerTripper) *http.Client {
 	}
 }
 
+func origin(u *url.URL) string {
+	return strings.ToLower(u.Scheme) + "://" + withPort(strings.ToLower(u.Host), strings.ToLower(u.Scheme))
+}
+
 func (s *server) tripper(c Config) *headerTripper {
 	t := &headerTripper{next: s.set.transport(c), static: c.Headers}
+	if u, err := url.Parse(c.URL); err == nil {
+		t.origin = origin(u)
+	}
 	if c.HeadersHelper != "" {
 		t.helper = func(ctx context.Context) (map[string]string, error) { return s.runHelper(ctx, c) }
 	}

@@ -22,6 +22,13 @@ func Normalize(name string) string {
 // Prefix begins the names of a server's tools and prompts.
 func Prefix(server string) string { return "mcp__" + Normalize(server) + "__" }
 
+// ambiguous reports a server's name that makes its tools look like those of another one, also to rules: mcp__a means
+// mcp__a__b__c too.
+func ambiguous(server string) bool {
+	n := Normalize(server)
+	return strings.Contains(n, "__") || strings.HasSuffix(n, "_")
+}
+
 // FullName is the name by which the model knows a tool. One that is too long ends in a hash of the whole.
 func FullName(server, tool string) string {
 	name := Prefix(server) + Normalize(tool)

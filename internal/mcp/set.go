@@ -200,11 +200,17 @@ func (s *Set) Status() []Status {
 	return out
 }
 
-// Tools lists the tools of the connected servers, by full name. Of two with one name the first counts.
+// Tools lists the tools of the connected servers, by full name. Of two with one name the first counts, and a server has
+// none whose name is another's.
 func (s *Set) Tools() []Tool {
 	var out []Tool
-	for _, sv := range s.all() {
-		out = append(out, sv.toolList()...)
+	all := s.all()
+	for _, sv := range all {
+		for _, t := range sv.toolList() {
+			if o := owner(all, t.FullName); o == nil || o == sv {
+				out = append(out, t)
+			}
+		}
 	}
 	slices.SortStableFunc(out, func(a, b Tool) int { return strings.Compare(a.FullName, b.FullName) })
 	return slices.CompactFunc(out, func(a, b Tool) bool { return a.FullName == b.FullName })
@@ -212,10 +218,7 @@ func (s *Set) Tools() []Tool {
 
 // Tool finds a tool of a connected server by its full name.
 func (s *Set) Tool(fullName string) (Tool, bool) {
-	for _, sv := range s.all() {
-		if !strings.HasPrefix(fullName, Prefix(sv.cfg.Name)) {
-			continue
-		}
+	if sv := owner(s.all(), fullName); sv != nil {
 		for _, t := range sv.toolList() {
 			if t.FullName == fullName {
 				return t, true
@@ -227,16 +230,23 @@ func (s *Set) Tool(fullName string) (Tool, bool) {
 
 // Owner is the server that a tool's full name belongs to, whether it is connected or not.
 func (s *Set) Owner(fullName string) (Status, bool) {
-	var best *server
-	for _, sv := range s.all() {
-		if strings.HasPrefix(fullName, Prefix(sv.cfg.Name)) && (best == nil || len(sv.cfg.Name) > len(best.cfg.Name)) {
-			best = sv
-		}
-	}
-	if best == nil {
+	sv := owner(s.all(), fullName)
+	if sv == nil {
 		return Status{}, false
 	}
-	return best.status(), true
+	return sv.status(), true
+}
+
+// owner is the server whose name a full name begins with: of several the longest, so that the server a cannot have a
+// tool b__c in place of the tool c of a__b.
+func owner(all []*server, fullName string) (best *server) {
+	longest := 0
+	for _, sv := range all {
+		if p := Prefix(sv.cfg.Name); strings.HasPrefix(fullName, p) && len(p) > longest {
+			best, longest = sv, len(p)
+		}
+	}
+	return best
 }
 
 // Server returns a server's status.
