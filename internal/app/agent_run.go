@@ -33,6 +33,7 @@ type agentPart struct {
 	model      string
 	effort     string
 	background bool
+	quiet      bool // its work is shown to nobody, and no hook sees it
 
 	work *backAgent // its run, to the session
 	uses int        // tool calls so far
@@ -85,13 +86,20 @@ func (r *run) agentSlot() (release func(), err error) {
 func (r *run) newAgent(q toolagent.Request) (*run, error) {
 	a := &agentPart{
 		def: q.Def, parent: r, depth: r.depth() + 1, call: q.CallID, task: q.Task, background: q.Background,
-		model: r.agentModel(q), effort: first(q.Effort, q.Def.Effort, r.effort()),
+		model: r.agentModel(q), effort: first(q.Effort, q.Def.Effort),
 	}
+	return a.build()
+}
+
+// build assembles the conversation.
+func (a *agentPart) build() (*run, error) {
+	r := a.parent
+	r.changing.Lock() // this runs beside the session, which takes up settings
 	place := *r.place
-	child := &run{common: r.common, agent: a, place: &place}
-	r.changing.Lock()
 	place.settings = r.latest
 	r.changing.Unlock()
+	child := &run{common: r.common, agent: a, place: &place}
+	a.effort = first(a.effort, child.effort())
 	child.openAgent()
 	var err error
 	if child.tools, err = child.newToolset(); err != nil {
@@ -251,6 +259,9 @@ func (a *agentPart) note(m msg.Message, last *lastText) {
 
 // pass hands an event of the sub-agent on to the conversation above it.
 func (r *run) pass(env event.Envelope) {
+	if r.agent.quiet {
+		return
+	}
 	if env.Parent == "" {
 		switch env.Event.(type) {
 		case event.Ready, event.TurnStarted, event.TurnDone, event.Stream, event.State, event.Reply:

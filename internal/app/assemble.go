@@ -41,7 +41,7 @@ func (r *run) assemble() error {
 	if r.agent == nil {
 		r.openMemory()
 		r.hooks = r.newHooks()
-	} else {
+	} else if !r.agent.quiet {
 		r.hooks = r.agent.parent.hooks.of(r)
 	}
 	r.openCheckpoints()

@@ -52,7 +52,7 @@ func (r *run) newHooks() *hooks {
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	deps := hook.Deps{
 		Set: set, Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv,
-		Base: h.base, Perm: r.env, Spill: r.spill, Ask: r.askHook, Tool: r.serverHook,
+		Base: h.base, Perm: r.env, Spill: r.spill, Ask: r.askHook, Tool: r.serverHook, Agent: r.agentHook,
 		URLs: trustedList(r.place.settings, "allowedHttpHookUrls"), HeaderVars: trustedList(r.place.settings, "httpHookAllowedEnvVars"),
 	}
 	if r.o.host != nil {

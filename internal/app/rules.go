@@ -146,7 +146,7 @@ func (r *run) refresh() {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	r.look()
-	if r.agent == nil {
+	if r.agent == nil && r.place.settings != r.latest {
 		r.place.settings = r.latest
 	}
 }
