@@ -222,6 +222,7 @@ func TestStopTask(t *testing.T) {
 func TestMoveToTheBackground(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
+	letGo := sync.OnceFunc(func() { close(hang) })
 	r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
 		a := fakeapi.Text("Both go on.")
 		switch {
@@ -237,6 +238,7 @@ func TestMoveToTheBackground(t *testing.T) {
 		}
 		return &a
 	}})
+	t.Cleanup(letGo) // before the fake waits for its answers
 	h := r.host(t, "--agents", worker, "--permission-mode", "bypassPermissions")
 	h.user("go")
 	r.until("the sub-agent's request", func(all []fakeapi.Request) bool { return slices.ContainsFunc(all, isWorker) })
@@ -259,7 +261,7 @@ func TestMoveToTheBackground(t *testing.T) {
 	if at(m, "response.response.backgrounded") != false {
 		t.Errorf("nothing runs in the foreground: %v", m)
 	}
-	close(hang)
+	letGo()
 	r.file("go", "")
 	if res := h.typed("result"); at(res, "origin.kind") != "task-notification" {
 		t.Errorf("result %v", res)
