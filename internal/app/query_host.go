@@ -28,7 +28,7 @@ func (r *run) hostQueries() map[string]answer {
 		"cancel_async_message": on(r.cancelPrompt),
 		"get_task_output":      on(r.hostTaskOutput),
 		"register_repo_root":   on(r.registerRoot),
-		"get_usage": on(func(context.Context, nothing) (any, error) { return r.usage(), nil }),
+		"get_usage":            on(func(context.Context, nothing) (any, error) { return r.usage(), nil }),
 		"get_binary_version": on(func(context.Context, nothing) (any, error) {
 			return map[string]any{"version": Version}, nil
 		}),
