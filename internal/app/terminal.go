@@ -109,19 +109,16 @@ func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error)
 	if err != nil {
 		return nil, err
 	}
-	r.tellNotes()
 	s.mu.Lock()
 	s.run = r
 	s.mu.Unlock()
-	ctx, cancel := context.WithCancel(ctx)
-	conn := r.session.Connect(ctx)
+	live := r.connect(ctx)
 	sum := sha256.Sum256([]byte(r.place.sys.Dirs.Work))
 	out := &tui.Session{
-		Conn: conn, ID: r.conv.log.ID(), Resumed: r.conv.resumed, Model: r.session.Model(), Mode: r.session.Mode(),
+		Conn: live.Conn, ID: r.conv.log.ID(), Resumed: r.conv.resumed, Model: r.session.Model(), Mode: r.session.Mode(),
 		Settings: r.screenSettings(), StateDir: r.place.sys.Dirs.State, Key: hex.EncodeToString(sum[:8]), Redact: r.place.redact.String,
 		Close: func() {
-			cancel()
-			conn.Wait()
+			live.disconnect()
 			s.mu.Lock()
 			s.run = nil
 			s.mu.Unlock()
