@@ -224,4 +224,19 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.ok(c.has("a"));
     assert.ok(s.type("system", "status").some((m) => m.permissionMode && m.permissionMode !== "plan"));
   });
+  t("rules are replaced and taken back", [say(bash("touch a")), say(bash("touch b")), say(bash("touch c")), say("ok")], async (c) => {
+    const rule = (ruleContent) => ({ rules: [{ toolName: "Bash", ruleContent }], behavior: "allow", destination: "session" });
+    const asked = [];
+    await c.all("go", { canUseTool: canUse(asked, (n, i) => allow(i, asked.length === 1
+      ? [{ type: "addRules", ...rule("touch a") }, { type: "replaceRules", ...rule("touch b") }]
+      : [{ type: "removeRules", ...rule("touch b") }])) });
+    assert.deepEqual(asked.map((a) => a.input.command), ["touch a", "touch c"]);
+  });
+  t("a directory is taken back", [say(bash("touch a")), say(call("Read", { file_path: "${CWD}/../home/more/x" })), say("ok")], async (c) => {
+    const more = path.join(c.home, "more");
+    c.file(path.join(more, "x"), "x");
+    const asked = [];
+    await c.all("go", { additionalDirectories: [more], canUseTool: canUse(asked, (n, i) => allow(i, [{ type: "removeDirectories", directories: [more], destination: "session" }])) });
+    assert.deepEqual(asked.map((a) => a.name), ["Bash", "Read"]);
+  });
 };

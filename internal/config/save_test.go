@@ -79,3 +79,30 @@ func TestAddRulesLeavesABrokenFileAlone(t *testing.T) {
 		}
 	}
 }
+
+// Rules are taken out one by one, and everything else stays.
+func TestRemoveRules(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.json")
+	if err := config.RemoveRules(file, perm.Allow, func(string) bool { return true }); err != nil {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	write(t, file, "{\n\t// why\n\t\"permissions\": {\"allow\": [\"Edit\", \"Bash(a)\", \"Edit\"], \"deny\": [\"Edit\"]},\n}\n")
+	if err := config.RemoveRules(file, perm.Allow, func(rule string) bool { return rule == "Edit" }); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := config.ReadLayer(config.User, file, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range (&config.Settings{Layers: []*config.Layer{l}}).Permissions().Rules {
+		got = append(got, r.Effect.String()+" "+r.Text)
+	}
+	if want := "deny Edit|allow Bash(a)"; strings.Join(got, "|") != want && strings.Join(got, "|") != "allow Bash(a)|deny Edit" || !strings.Contains(string(b), "// why") {
+		t.Errorf("%q is left of\n%s", got, b)
+	}
+}
