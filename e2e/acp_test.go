@@ -137,7 +137,8 @@ func TestACPPermissions(t *testing.T) {
 // under way, or a turn that has not begun.
 func TestACPCancel(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, fakeapi.Sequence(answer(bash("sleep 300")), fakeapi.Text("on"), answer(bash("touch asked")), fakeapi.Text("and on")))
+	r := newRig(t, fakeapi.Sequence(answer(bash("sleep 300")), fakeapi.Text("on"), answer(bash("touch asked")),
+		fakeapi.Answer{Text: "never", Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStallEarly}}}))
 	e := r.acp(t, "")
 	e.serve["session/request_permission"] = func(p map[string]any) (any, error) {
 		if at(p, "toolCall.rawInput.command") == "touch asked" {
