@@ -32,10 +32,18 @@ type nothing struct{}
 // add its own.
 func (r *run) queries() map[string]answer {
 	table := map[string]answer{}
-	for _, part := range []map[string]answer{r.settingQueries(), r.sessionQueries(), r.hostQueries(), r.flagQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries(), r.serverQueries()} {
+	for _, part := range r.queryParts() {
 		maps.Copy(table, part)
 	}
 	return table
+}
+
+// queryParts are the queries by what they are about. A name stands in one of them only.
+func (r *run) queryParts() []map[string]answer {
+	return []map[string]answer{
+		r.settingQueries(), r.sessionQueries(), r.hostQueries(), r.flagQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries(),
+		r.serverQueries(),
+	}
 }
 
 // unsupported is the error of a query that this program does not know.

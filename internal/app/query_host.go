@@ -11,20 +11,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"lathe/internal/event"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/normalize"
-	"lathe/internal/tool"
 )
 
 // hostQueries are what programs ask that drive a session, in the form of the published SDKs.
 func (r *run) hostQueries() map[string]answer {
 	return map[string]answer{
 		"read_file":            on(r.readForHost),
-		"seed_read_state":      on(r.seedRead),
 		"cancel_async_message": on(r.cancelPrompt),
 		"get_task_output":      on(r.hostTaskOutput),
 		"register_repo_root":   on(r.registerRoot),
@@ -95,35 +92,6 @@ func (r *run) readForHost(_ context.Context, in readRequest) (any, error) {
 	}
 	out["contents"], out["lossy"] = string(bytes.ToValidUTF8(data, []byte("\ufffd"))), !utf8.Valid(data)
 	return out, nil
-}
-
-// seedRead lets the model edit a file that it has read before, in what is not in the conversation any more. A file that
-// has changed since must be read again.
-func (r *run) seedRead(_ context.Context, in struct {
-	Path  string  `json:"path"`
-	MTime float64 `json:"mtime"` // milliseconds since 1970
-},
-) (any, error) {
-	_, real, err := r.tools.workspace.Path(in.Path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return nil, err
-	}
-	if !r.readable(real) {
-		return nil, fmt.Errorf("%s may not be read", in.Path)
-	}
-	if info.ModTime().After(time.UnixMilli(int64(in.MTime) + 1)) {
-		return nothing{}, nil
-	}
-	data, err := os.ReadFile(real)
-	if err != nil {
-		return nil, err
-	}
-	r.tools.files.Put(real, tool.State(data, info))
-	return nothing{}, nil
 }
 
 // cancelPrompt takes back a message that no turn has taken up.
