@@ -346,6 +346,13 @@ func (r *run) spillServer(name string, data []byte) (string, error) {
 	return f.Name(), err
 }
 
+// tellRoots tells the servers of the working directories of this moment.
+func (r *run) tellRoots() {
+	if r.servers != nil && r.agent == nil {
+		r.servers.set.SetRoots(r.tools.workspace.Roots())
+	}
+}
+
 // closeServers ends every connection and process.
 func (r *run) closeServers() {
 	if r.servers != nil {

@@ -76,6 +76,7 @@ func (r *run) addDir(name, source string) error {
 		return nil
 	}
 	r.tools.workspace.AddRoot(dir)
+	r.tellRoots()
 	r.hooks.added(dir, source)
 	return nil
 }

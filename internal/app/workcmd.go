@@ -317,6 +317,7 @@ func (r *run) cmdAddDir(_ context.Context, t *turn.Turn, args string) (string, e
 		return dir + " is a working directory already.", nil
 	}
 	r.tools.workspace.AddRoot(dir)
+	r.tellRoots()
 	r.custom.addDir(dir)
 	if h := r.hooks; h != nil {
 		h.observe(directoryAdded(dir))

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -127,7 +128,12 @@ func newServerWith(role string) *sdk.Server {
 		if err != nil {
 			return nil, err
 		}
-		return say(r.Roots[0].URI), nil
+		var uris []string
+		for _, root := range r.Roots {
+			uris = append(uris, root.URI)
+		}
+		slices.Sort(uris)
+		return say(strings.Join(uris, " ")), nil
 	})
 	tool("ask", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if r, ok := req.Params.InputResponses["who"].(*sdk.ElicitResult); ok {

@@ -166,6 +166,10 @@ func TestEnvironment(t *testing.T) {
 	if got := b.call(t.Context(), "mcp__s__roots", `{}`); got != "file:///work%20dir" {
 		t.Error(got)
 	}
+	b.SetRoots([]string{"/a", "/work dir"})
+	if got := b.call(t.Context(), "mcp__s__roots", `{}`); got != "file:///a file:///work%20dir" {
+		t.Error(got)
+	}
 }
 
 // Servers that do not start well are a state with words, and the others are not held up.
