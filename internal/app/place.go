@@ -30,6 +30,7 @@ type place struct {
 	projectRoot string // of its repository; empty outside one
 	trustKey    string
 	trusted     bool
+	savedRules  bool           // not trusted, and its settings grant only what the user's own answers saved, see Trusted.Rules
 	approved    string         // hash of the grants that trust, if there is any, is bound to
 	grants      []config.Grant // what the project's files would bring into force
 	settings    *config.Settings
@@ -76,8 +77,8 @@ func findPlace(o *options) (*place, error) {
 	}
 	p.lookAtGit()
 	p.judgeTrust(o)
-	p.settings.TrustProject(p.trusted)
-	places.Trusted = p.trusted
+	p.settings.TrustProject(p.counts())
+	places.Trusted = p.counts()
 	p.places = places
 	p.applyEnv()
 	p.redact = p.newRedactor()

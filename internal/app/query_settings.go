@@ -73,7 +73,7 @@ func (r *run) mergeFlags(change map[string]json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	s.TrustProject(r.place.trusted)
+	s.TrustProject(r.place.counts() && r.grantsHash(s) == r.approved)
 	r.place.places, r.latest, r.watch = places, s, config.NewWatcher(places, r.place.sys.Now)
 	for _, n := range r.compile(s.Permissions()) {
 		r.warn(n)

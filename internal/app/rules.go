@@ -49,7 +49,7 @@ func (r *run) compile(p config.Permissions) []string {
 	b.rules = append(b.rules, r.granted...)
 	r.mu.Unlock()
 	set, warnings := perm.Compile(b.rules, perm.Options{
-		Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform(), Trusted: r.place.trusted,
+		Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform(), Trusted: r.place.counts(),
 	})
 	b.set = set
 	r.book.Store(b)
@@ -99,10 +99,7 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 	if file == "" {
 		return nil // the session
 	}
-	if err := config.AddRules(file, effect, texts); err != nil {
-		return err
-	}
-	return r.approveSaved()
+	return r.save(func() error { return config.AddRules(file, effect, texts) })
 }
 
 // settingsFile is the file of a scope, "" for the session. A host looks for what it has saved in the folder of the
@@ -124,19 +121,54 @@ func (r *run) settingsFile(where event.Scope) string {
 	return ""
 }
 
-// approveSaved takes up the file that was just written, and binds the trust that there is to it.
-func (r *run) approveSaved() error {
-	s, err := config.Load(r.place.places)
+// save writes a settings file, takes up what it then says, and binds the trust that there is to that. Only what write
+// did is approved: where the project's files came to grant something else since they were judged, trust stays with what
+// they granted then.
+func (r *run) save(write func() error) error {
+	p := r.place
+	before, err := config.Load(p.places)
 	if err != nil {
 		return err
 	}
-	r.latest = s
-	r.approved = config.GrantsHash(s.Grants(r.place.sys.Dirs.Work, r.place.root), r.place.trustKey)
-	list := config.NewTrust(r.place.sys.Dirs.State)
-	if _, trusted := list.Get(r.place.trustKey); trusted && r.place.trusted {
-		return list.Add(r.place.trustKey, r.approved, r.place.sys.Now())
+	none := len(before.Grants(p.sys.Dirs.Work, p.root)) == 0
+	unchanged := r.grantsHash(before) == r.approved
+	if err := write(); err != nil {
+		return err
 	}
-	return nil
+	after, err := config.Load(p.places)
+	if err != nil {
+		return err
+	}
+	defer func() { r.latest = after }()
+	if !unchanged {
+		after.TrustProject(false)
+		r.warn("what was saved for this project counts only in this session: its files came to grant something else meanwhile (lathe trust shows and approves it)")
+		return nil
+	}
+	list := config.NewTrust(p.sys.Dirs.State)
+	entry, known := list.Get(p.trustKey)
+	hash := r.grantsHash(after)
+	if hash == r.approved {
+		return nil // the user's own file, or a rule that forbids
+	}
+	r.approved = hash
+	switch {
+	case p.trusted && known && !entry.Rules:
+		err = list.Add(p.trustKey, hash, p.sys.Now())
+	case none || p.savedRules:
+		err = list.AddRules(p.trustKey, hash, p.sys.Now())
+		p.savedRules, p.places.Trusted = true, true
+		r.watch = config.NewWatcher(p.places, p.sys.Now)
+	case !p.trusted:
+		r.warn("what was saved for this project counts only in this session: the project is not trusted (lathe trust)")
+	}
+	after.TrustProject(p.counts())
+	return err
+}
+
+func (r *run) grantsHash(s *config.Settings) string {
+	p := r.place
+	return config.GrantsHash(s.Grants(p.sys.Dirs.Work, p.root), p.trustKey)
 }
 
 // refresh takes up settings that changed while the session runs: their rules count from the next call on. Settings
@@ -174,7 +206,7 @@ func (r *run) look() {
 		r.warn("a ConfigChange hook refused the changed settings; those from before stay in force")
 		return
 	}
-	if r.place.trusted && config.GrantsHash(s.Grants(r.place.sys.Dirs.Work, r.place.root), r.place.trustKey) != r.approved {
+	if r.place.counts() && r.grantsHash(s) != r.approved {
 		s.TrustProject(false)
 		r.warn("what this project's files grant changed while the session runs; their grants no longer count (lathe trust approves them for the next)")
 	}

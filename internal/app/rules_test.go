@@ -90,11 +90,7 @@ func TestLastingAnswer(t *testing.T) {
 				in, _ := json.Marshal(map[string]string{"command": command})
 				return r.decide(perm.Request{Tool: "Bash", Input: in})
 			}
-			r := open()
-			if err := config.NewTrust(r.place.sys.Dirs.State).Add(r.place.trustKey, r.place.approved, time.Now()); err != nil {
-				t.Fatal(err)
-			}
-			r = open()
+			r := open() // the folder is not trusted, and need not be
 			asked := decide(r, command)
 			if asked.Verdict != perm.Ask || len(asked.Suggest) == 0 {
 				t.Fatalf("%v: %s, suggests %v", asked.Verdict, asked.Reason, asked.Suggest)
@@ -127,6 +123,66 @@ func TestLastingAnswer(t *testing.T) {
 						t.Errorf("%s: %q is allowed too", name, wider)
 					}
 				}
+			}
+		})
+	}
+}
+
+// A lasting answer approves what it saves and nothing else: not what somebody wrote into the project's files meanwhile, and
+// no trust in the folder.
+func TestLastingAnswerApprovesOnlyItself(t *testing.T) {
+	for name, trust := range map[string]bool{"trusted": true, "not trusted": false} {
+		t.Run(name, func(t *testing.T) {
+			base, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(base)
+			open := func() *run {
+				o := demoOptions(base)
+				o.mode, o.allowed, o.sourcesSet = "default", nil, false
+				var out bytes.Buffer
+				r, err := newRun(o, Streams{Out: &out, Err: &out})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(r.close)
+				return r
+			}
+			r := open()
+			if trust {
+				if err := config.NewTrust(r.place.sys.Dirs.State).Add(r.place.trustKey, r.place.approved, time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				r = open()
+			}
+			rules := func(text string) []perm.Rule { return []perm.Rule{{Text: text, Effect: perm.Allow}} }
+			if err := r.remember(rules("Bash(make a)"), event.SaveLocal); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.remember(rules("Bash(make b)"), event.SaveLocal); err != nil {
+				t.Fatal(err)
+			}
+			if next := open(); !next.place.counts() || next.place.trusted != trust {
+				t.Errorf("after two answers: counts %v, trusted %v", next.place.counts(), next.place.trusted)
+			}
+			if err := os.MkdirAll(".claude", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			hooks := `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"touch owned"}]}]}}`
+			if err := os.WriteFile(".claude/settings.json", []byte(hooks), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.remember(rules("Bash(make c)"), event.SaveLocal); err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range r.latest.Layers {
+				if l.Scope == config.Project && l.Trusted {
+					t.Errorf("%s counts in this session", l.File)
+				}
+			}
+			if next := open(); next.place.counts() {
+				t.Error("hooks that came meanwhile were approved by the answer")
 			}
 		})
 	}

@@ -152,12 +152,12 @@ func (r *run) shownMessages() []msg.Message {
 // trust asks about the folder, where its files would grant or run anything, before any of that is used.
 func (s *screen) trust(o *options, req tui.Start) error {
 	p, err := findPlace(o)
-	if err != nil || p.trusted || len(p.grants) == 0 {
+	if err != nil || p.counts() || len(p.grants) == 0 {
 		return err
 	}
 	list := config.NewTrust(p.sys.Dirs.State)
-	_, known := list.Get(p.trustKey)
-	q := tui.Trust{Dir: p.trustKey, Changed: known}
+	entry, known := list.Get(p.trustKey)
+	q := tui.Trust{Dir: p.trustKey, Changed: known && !entry.Rules}
 	for _, g := range p.grants {
 		q.Grants = append(q.Grants, tui.Grant{Key: g.Key, Text: g.Text, File: g.File, Line: g.Line})
 	}

@@ -21,12 +21,19 @@ func (p *place) judgeTrust(o *options) {
 	entry, known := config.NewTrust(p.sys.Dirs.State).Get(p.trustKey)
 	switch {
 	case !known:
+	case entry.Hash == p.approved && entry.Rules:
+		p.savedRules = true
 	case entry.Hash == p.approved:
 		p.trusted = true
+	case entry.Rules: // the folder was never trusted; what else is in its settings now is asked about as anywhere
 	default:
 		p.notes = append(p.notes, "what this project's files grant or run has changed since you trusted it, so they do not count; see what it is with lathe trust --show, and run lathe trust to approve it")
 	}
 }
+
+// counts reports whether what the project's settings grant is in force: the project is trusted, or they grant nothing
+// but what the user's own answers have saved there.
+func (p *place) counts() bool { return p.trusted || p.savedRules }
 
 // hostTrusts reports whether a host has named the project's files as sources of settings: that it starts a session with
 // them is its own decision, like --trust.
@@ -105,7 +112,11 @@ func listTrust(list config.Trust, st Streams) error {
 	}
 	sort.Strings(names)
 	for _, d := range names {
-		fmt.Fprintf(st.Out, "%s  since %s\n", d, dirs[d].At.Format("2006-01-02"))
+		only := ""
+		if dirs[d].Rules {
+			only = "  only the permission rules that you saved there"
+		}
+		fmt.Fprintf(st.Out, "%s  since %s%s\n", d, dirs[d].At.Format("2006-01-02"), only)
 	}
 	return nil
 }

@@ -122,8 +122,5 @@ func (r *run) forget(rules []perm.Rule, effect perm.Verdict, where event.Scope, 
 	if file == "" {
 		return nil
 	}
-	if err := config.RemoveRules(file, effect, gone); err != nil {
-		return err
-	}
-	return r.approveSaved()
+	return r.save(func() error { return config.RemoveRules(file, effect, gone) })
 }

@@ -21,6 +21,10 @@ func NewTrust(state string) Trust { return Trust{file: filepath.Join(state, "tru
 type Trusted struct {
 	At   time.Time `json:"at"`
 	Hash string    `json:"hash"` // of the grants that were approved, see GrantsHash
+
+	// Rules says that the directory itself was never trusted: only what the user's own lasting answers saved in its
+	// settings was approved, and the settings grant nothing else.
+	Rules bool `json:"rules,omitempty"`
 }
 
 type trustFile struct {
@@ -40,11 +44,20 @@ func (t Trust) Get(dir string) (Trusted, bool) {
 
 // Add trusts a directory, with what its files grant now.
 func (t Trust) Add(dir, hash string, now time.Time) error {
+	return t.add(dir, Trusted{At: now.UTC(), Hash: hash})
+}
+
+// AddRules approves what the settings of a directory grant now, without trust in the directory.
+func (t Trust) AddRules(dir, hash string, now time.Time) error {
+	return t.add(dir, Trusted{At: now.UTC(), Hash: hash, Rules: true})
+}
+
+func (t Trust) add(dir string, e Trusted) error {
 	f, err := t.read()
 	if err != nil {
 		return err
 	}
-	f.Directories[dir] = Trusted{At: now.UTC(), Hash: hash}
+	f.Directories[dir] = e
 	return t.write(f)
 }
 
