@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 )
 
 // Store is the user's own entries and choices: for every directory, and for one. It is a file of the state directory.
@@ -45,7 +46,7 @@ func readStore(file string) (storeFile, error) {
 		return out, nil
 	}
 	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the second: its folder is a file
 		return out, nil
 	}
 	if err == nil {
