@@ -91,8 +91,11 @@ func hex(c color.Color, other string) string {
 	if c == nil {
 		return other
 	}
-	if i, ok := c.(ansi.BasicColor); ok {
-		c = ansi.IndexedColor(i)
+	if i, ok := c.(ansi.BasicColor); ok { // as a terminal of today has them
+		return [...]string{
+			"#1c1e26", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#abb2bf",
+			"#5c6370", "#ff7a85", "#b5e890", "#ffd68a", "#7cc7ff", "#dd8ff5", "#6fd3de", "#ffffff",
+		}[i%16]
 	}
 	r, g, b, _ := c.RGBA()
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)

@@ -63,7 +63,6 @@ type editAsk struct {
 	diff   *diffview.Diff
 	accept []bool
 	at     int
-	page   diffview.Page
 	tops   []int // row of each hunk
 	sure   bool  // hunks can be taken out
 }

@@ -24,7 +24,6 @@ type plain struct {
 	ask     *event.Ask
 	trust   chan TrustAnswer
 	running bool
-	told    bool // that it works
 }
 
 func runPlain(ctx context.Context, o Options) (Outcome, error) {

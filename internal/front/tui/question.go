@@ -14,16 +14,14 @@ import (
 
 // questions are what the model asks the person, one after the other, with answers to choose from and one in own words.
 type questions struct {
-	ask     event.Ask
-	list    []question
-	at      int
-	sel     []int
-	picked  []map[int]bool
-	other   []*editor.Editor
-	typing  bool
-	cols    int
-	rowsMax int
-	top     int
+	ask    event.Ask
+	list   []question
+	at     int
+	sel    []int
+	picked []map[int]bool
+	other  []*editor.Editor
+	typing bool
+	top    int
 }
 
 type question struct {

@@ -16,10 +16,7 @@ type status struct {
 	branch           string
 	used, window     int // tokens
 	cost             float64
-	effort           string
 	own              []string // rows of the user's own status line
-	asking           bool
-	again            bool // something changed while it was asked for
 	timer            *time.Timer
 }
 

@@ -13,14 +13,6 @@ type streamer interface {
 	Close() []width.Line
 }
 
-func plainLines(text string) []width.Line {
-	var out []width.Line
-	for _, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		out = append(out, width.Line{Text: l})
-	}
-	return out
-}
-
 // rowsOf breaks text into rows at words.
 func rowsOf(text string, cols int) []string {
 	var out []string

@@ -18,7 +18,6 @@ type glass struct {
 	x, y         int        // y counts from the top of the screen
 	pending      bool       // the next character wraps
 	nowrap       bool
-	pen          string
 	err          error
 }
 
