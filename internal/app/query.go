@@ -160,8 +160,10 @@ func (r *run) setMode(mode string) (any, error) {
 	if m == perm.ModeBypass && !r.o.allowSkip && r.o.mode != string(perm.ModeBypass) {
 		return nil, errors.New("bypassPermissions was not allowed when the session began (--allow-dangerously-skip-permissions)")
 	}
-	if m == perm.ModeBypass && r.place.settings.Permissions().DisableBypass {
-		return nil, errors.New("bypassPermissions is switched off by the settings")
+	if m == perm.ModeBypass {
+		if err := r.bypassRefused(r.place.settings.Permissions()); err != nil {
+			return nil, err
+		}
 	}
 	r.changeMode(string(m))
 	return map[string]string{"mode": string(m)}, nil

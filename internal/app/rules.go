@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -243,14 +244,22 @@ func (r *run) chooseMode(p config.Permissions) (string, error) {
 		return "", fmt.Errorf("%s: %q is not one of default, acceptEdits, plan, auto, dontAsk, bypassPermissions", from, mode)
 	}
 	if mode == string(perm.ModeBypass) {
-		if p.DisableBypass {
-			return "", fmt.Errorf("%s: bypassPermissions is switched off by the settings", from)
-		}
-		if os.Geteuid() == 0 && !isOn(r.place.sys.Getenv("IS_SANDBOX")) {
-			return "", fmt.Errorf("%s: bypassPermissions is refused for root; set IS_SANDBOX=1 in a container made for it", from)
+		if err := r.bypassRefused(p); err != nil {
+			return "", fmt.Errorf("%s: %w", from, err)
 		}
 	}
 	return mode, nil
+}
+
+// bypassRefused says why the mode bypassPermissions may not be had here, at the start and later.
+func (r *run) bypassRefused(p config.Permissions) error {
+	switch {
+	case p.DisableBypass:
+		return errors.New("bypassPermissions is switched off by the settings")
+	case os.Geteuid() == 0 && !isOn(r.place.sys.Getenv("IS_SANDBOX")):
+		return errors.New("bypassPermissions is refused for root; set IS_SANDBOX=1 in a container made for it")
+	}
+	return nil
 }
 
 // decide judges a call by the rules, the mode and the workspace of this moment.

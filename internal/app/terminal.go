@@ -178,7 +178,7 @@ func (r *run) screenSettings() tui.Settings {
 		ReducedMotion: st.Bool("prefersReducedMotion", false), NoHighlight: st.Bool("syntaxHighlightingDisabled", false),
 		Notify: st.String("preferredNotifChannel", "auto", false), ShowDuration: st.Bool("showTurnDuration", false),
 		ViewMode:  st.String("viewMode", "", false),
-		CanBypass: r.o.allowSkip || r.o.mode == "bypassPermissions",
+		CanBypass: r.mayBypass(),
 	}
 	if name, ok := strings.CutPrefix(out.Theme, "custom:"); ok && !strings.ContainsAny(name, `/\:`) {
 		if b, err := os.ReadFile(filepath.Join(r.place.sys.Dirs.Config, "themes", name+".json")); err == nil {
