@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"lathe/internal/event"
+	"lathe/internal/file"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/attach"
@@ -131,13 +132,40 @@ func (r *run) planAnew() {
 	r.plan.mu.Unlock()
 }
 
-// plansDir is where approved plans go; a setting of the project cannot lead out of it.
+// plansDir is where approved plans go. A setting of the project leads neither out of it, by a link, nor to where the model
+// may not write unasked: a plan there could be a command or an agent.
 func (r *run) plansDir() string {
 	d := r.place.sys.Dirs
 	if dir := r.place.settings.String("plansDirectory", "", false); dir != "" && filepath.IsLocal(dir) {
-		return filepath.Join(d.Work, dir)
+		dir = filepath.Join(d.Work, dir)
+		env := r.env()
+		env.Mode = perm.ModeAcceptEdits
+		in := event.Encode(map[string]string{"file_path": filepath.Join(dir, "plan.md"), "content": ""})
+		if perm.Decide(perm.Request{Tool: "Write", Input: in}, env).Verdict == perm.Allow {
+			return dir
+		}
 	}
 	return filepath.Join(d.State, "plans")
+}
+
+// readPlan reads a plan's file again. The path may come from a session that somebody else has written, and the file may
+// have become a link: what is no plan of ours, or must not be read, is not.
+func (r *run) readPlan(path string) (string, bool) {
+	const most = 1 << 20
+	real, err := file.Resolve(path)
+	if err != nil || filepath.Ext(real) != ".md" || r.readDenied(real) {
+		return "", false
+	}
+	for _, dir := range []string{filepath.Join(r.place.sys.Dirs.State, "plans"), r.plansDir()} {
+		if dir, err = file.Resolve(dir); err == nil && filepath.Dir(real) == dir {
+			f, err := file.Load(real, most)
+			if err != nil {
+				return "", false
+			}
+			return string(f.Data), true
+		}
+	}
+	return "", false
 }
 
 // savePlan keeps an approved plan. A session that keeps nothing has it in memory only.
@@ -205,10 +233,9 @@ func (r *run) activePlan() (path, text string, ok bool) {
 		return "", "", false
 	}
 	if stamp := stampOf(p.now.Path); !stamp.IsZero() && !stamp.Equal(p.stamp) {
-		const most = 1 << 20
-		if data, err := os.ReadFile(p.now.Path); err == nil && len(data) <= most {
-			if strings.TrimRight(string(data), "\n") != strings.TrimRight(p.now.Text, "\n") {
-				p.now.Text = r.place.redact.String(string(data))
+		if text, ok := r.readPlan(p.now.Path); ok {
+			if strings.TrimRight(text, "\n") != strings.TrimRight(p.now.Text, "\n") {
+				p.now.Text = r.place.redact.String(text)
 			}
 			p.stamp = stamp
 		}
