@@ -83,7 +83,7 @@ func (r *run) preloaded() attach.Source {
 			all := r.skills()
 			for _, wanted := range r.agent.def.Skills {
 				for _, s := range all {
-					if s.Name != wanted || s.UserOnly || s.Scope == "project" && !r.place.trusted {
+					if s.Name != wanted || s.UserOnly || !r.mayGrant(s) {
 						continue
 					}
 					out = append(out, attach.Item{Key: s.Name, Text: "Skill " + s.Name + ", from " + s.Dir + "\n\n" + s.Render("", vars)})

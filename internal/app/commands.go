@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lathe/internal/pipeline/input"
+	"lathe/internal/skill"
 	"lathe/internal/turn"
 )
 
@@ -40,11 +41,16 @@ func (r *run) commands() []input.Command {
 		switch {
 		case !isTaken:
 			out = append(out, c)
-		case out[at].Expand != nil && out[at].Name == c.Name && (c.Source != "project" || r.place.trusted):
+		case out[at].Expand != nil && out[at].Name == c.Name && r.mayReplace(c.Name):
 			out[at] = c
 		}
 	}
 	return out
+}
+
+// mayReplace reports whether the file of a name may take the place of a prompt of ours.
+func (r *run) mayReplace(name string) bool {
+	return slices.ContainsFunc(r.skills(), func(s skill.Skill) bool { return s.Name == name && r.mayGrant(s) })
 }
 
 // builtins are our own commands.

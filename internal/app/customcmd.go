@@ -293,8 +293,25 @@ func (r *run) resolveInside(path string) (string, bool) {
 	return abs, err == nil && r.readable(real)
 }
 
-// mayGrant reports whether a skill may run and allow things and choose the model: the user's own may, the project's once it is trusted.
-func (r *run) mayGrant(s skill.Skill) bool { return s.Scope != "project" || r.place.trusted }
+// mayGrant reports whether a skill may run and allow things and choose the model: the user's own may, the project's once
+// it is trusted. A folder that was added is no part of the project: it needs trust of its own.
+func (r *run) mayGrant(s skill.Skill) bool {
+	if s.Scope != "project" {
+		return true
+	}
+	for _, dir := range r.skillDirs() {
+		if below(dir, s.Path) && !below(r.place.project, s.Path) && !below(r.place.projectRoot, s.Path) {
+			return r.place.trusts(dir)
+		}
+	}
+	return r.place.trusted
+}
+
+// below reports whether a path is in a directory, as both are written. In no directory there is nothing.
+func below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return dir != "" && err == nil && filepath.IsLocal(rel)
+}
 
 // Who loads a skill, as hooks are told.
 const (

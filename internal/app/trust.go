@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe/internal/config"
+	"lathe/internal/git"
 )
 
 // judgeTrust decides whether the project's files may grant. Trust is bound to what they granted when the user gave
@@ -47,6 +48,18 @@ func (o *options) hostTrusts() bool {
 		}
 	}
 	return false
+}
+
+// trusts reports whether the user has trusted another folder, with what it grants now.
+func (p *place) trusts(dir string) bool {
+	root := git.Root(dir)
+	key := first(root, dir)
+	entry, known := config.NewTrust(p.sys.Dirs.State).Get(key)
+	if !known {
+		return false
+	}
+	s, err := config.Load(config.Places{Config: p.sys.Dirs.Config, State: p.sys.Dirs.State, Work: dir, Root: root})
+	return err == nil && config.GrantsHash(s.Grants(dir, root), key) == entry.Hash
 }
 
 const trustUsage = `usage:

@@ -173,6 +173,16 @@ func (p Places) holds(real string) bool {
 	return false
 }
 
+// own reports whether a file is the project's and no added directory's.
+func (p Places) own(path string) bool {
+	for _, dir := range []string{p.Work, p.Root} {
+		if rel, err := filepath.Rel(dir, path); dir != "" && err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
 // gathering joins what is found.
 type gathering struct {
 	p     Places
@@ -184,7 +194,7 @@ type gathering struct {
 func (g *gathering) add(found []Skill) {
 	for _, s := range found {
 		real, err := filepath.EvalSymlinks(s.Path)
-		if err != nil || g.files[real] || len(g.out) >= maxSkills || s.Scope == "project" && !g.p.Trusted && !g.p.holds(real) {
+		if err != nil || g.files[real] || len(g.out) >= maxSkills || s.Scope == "project" && !(g.p.Trusted && g.p.own(s.Path)) && !g.p.holds(real) {
 			continue
 		}
 		if g.taken[s.Name] && s.Long != "" && s.Long != s.Name {
