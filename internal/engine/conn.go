@@ -26,7 +26,14 @@ type Conn struct {
 	work    chan struct{} // capacity 1: something was queued or Close was asked for
 	closed  bool
 	queries sync.WaitGroup
-	done    chan struct{} // closed when the loop has ended
+	asked   map[string]*asked // queries that are not answered, by their id
+	done    chan struct{}     // closed when the loop has ended
+}
+
+// asked is a query that is being answered.
+type asked struct {
+	cancel    context.CancelFunc
+	withdrawn bool
 }
 
 // subscriber is one reader of the events.
@@ -50,7 +57,7 @@ var _ event.Conn = (*Conn)(nil)
 func (s *Session) Connect(ctx context.Context) *Conn {
 	ctx, stop := context.WithCancel(ctx)
 	c := &Conn{
-		s: s, ctx: ctx, stop: stop, subs: map[*subscriber]struct{}{},
+		s: s, ctx: ctx, stop: stop, subs: map[*subscriber]struct{}{}, asked: map[string]*asked{},
 		arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.calls.connect(ctx, c.ask)
@@ -97,7 +104,15 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 	case event.SetModel:
 		c.s.SetModel(o.Model)
 	case event.Query:
-		c.queries.Go(func() { c.query(o) })
+		ctx, cancel := context.WithCancel(c.ctx)
+		a := &asked{cancel: cancel}
+		c.asked[o.ID] = a
+		c.queries.Go(func() { c.query(ctx, o, a) })
+	case event.Withdraw:
+		if a := c.asked[o.ID]; a != nil {
+			a.withdrawn = true
+			a.cancel()
+		}
 	case event.Return:
 		c.s.calls.answer(o)
 	case event.Close:
@@ -108,8 +123,18 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 }
 
 // query answers a query, for whoever is subscribed once the first one has come.
-func (c *Conn) query(q event.Query) {
-	reply := c.reply(q)
+func (c *Conn) query(ctx context.Context, q event.Query, a *asked) {
+	reply := c.reply(ctx, q)
+	a.cancel()
+	c.mu.Lock()
+	if c.asked[q.ID] == a {
+		delete(c.asked, q.ID)
+	}
+	withdrawn := a.withdrawn
+	c.mu.Unlock()
+	if withdrawn {
+		return
+	}
 	select {
 	case <-c.arrived:
 		c.publish(item{env: c.s.envelope("", reply)})
@@ -118,11 +143,11 @@ func (c *Conn) query(q event.Query) {
 }
 
 // reply answers a query. The goroutine that runs it is joined when the loop ends.
-func (c *Conn) reply(q event.Query) event.Reply {
+func (c *Conn) reply(ctx context.Context, q event.Query) event.Reply {
 	if c.s.cfg.Query == nil {
 		return event.Reply{ID: q.ID, Err: "this session answers no queries"}
 	}
-	v, err := c.s.cfg.Query(c.ctx, q.Kind, q.Payload)
+	v, err := c.s.cfg.Query(ctx, q.Kind, q.Payload)
 	if err != nil {
 		r := event.Reply{ID: q.ID, Err: err.Error()}
 		var coded interface{ Code() string }

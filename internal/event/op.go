@@ -66,6 +66,9 @@ type Query struct {
 	Payload json.RawMessage
 }
 
+// Withdraw takes back a Query that was not answered yet: what it waits for ends, and there is no Reply.
+type Withdraw struct{ ID string }
+
 // HostGone is the error of a Return for a question that the host cannot be asked any more.
 const HostGone = "the host has gone"
 
@@ -85,5 +88,6 @@ func (Answer) op()    {}
 func (SetMode) op()   {}
 func (SetModel) op()  {}
 func (Query) op()     {}
+func (Withdraw) op()  {}
 func (Return) op()    {}
 func (Close) op()     {}

@@ -53,7 +53,9 @@ func (s *server) frame(f Frame) {
 		s.control(f)
 	case "control_response":
 		s.response(f)
-	case "control_cancel_request", "keep_alive":
+	case "control_cancel_request": // of a request of the host's own; one that is answered already is over
+		_ = s.conn.Send(s.ctx, event.Withdraw{ID: f.RequestID}) // so is every request of a closed session
+	case "keep_alive":
 	}
 }
 

@@ -84,6 +84,10 @@ func TestCalls(t *testing.T) {
 	if r := (<-c.got).(event.Return); r.Err != "it threw" {
 		t.Errorf("the error: %+v", r)
 	}
+	say(`{"type":"control_cancel_request","request_id":"q"}`)
+	if w := (<-c.got).(event.Withdraw); w.ID != "q" {
+		t.Errorf("withdrawn: %+v", w)
+	}
 	call("c")
 	write.Close()
 	if r := (<-c.got).(event.Return); r.ID != "c" || r.Err != event.HostGone {
