@@ -35,9 +35,12 @@ func (s *Store) Apply(ctx context.Context, to string, force bool, lock func(path
 			return fmt.Errorf("nothing was put back: %w", err)
 		}
 		p.Undo = undo.Turn
-		return s.applyAll(ctx, p, lock)
+		return nil
 	})
-	return p, err
+	if err != nil || p.Undo == "" {
+		return p, err
+	}
+	return p, s.applyAll(ctx, p, lock)
 }
 
 // steps orders changes so that each finds its directory: what goes, the deepest first, then directories that come,
@@ -97,12 +100,18 @@ var (
 	errInUse   = errors.New("the directory is not empty")
 )
 
-// applyOne changes one path. What it is now is kept and recorded before.
+// applyOne changes one path. What it is now is kept and recorded before. The lock of the path is taken before that of
+// the list, as by an edit, which holds the first when it calls Keep.
 func (s *Store) applyOne(ctx context.Context, turn string, c Change, lock func(string) func()) error {
 	if lock != nil {
 		defer lock(c.Path)()
 	}
 	defer file.Lock(ctx, c.Path)()
+	return s.locked(func() error { return s.replace(turn, c) })
+}
+
+// replace is applyOne under the locks.
+func (s *Store) replace(turn string, c Change) error {
 	now, data, info, err := look(c.Path)
 	if err != nil {
 		return err
