@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,9 @@ func newBench(t *testing.T, answers ...fakeapi.Answer) *bench {
 func (b *bench) open(o agent.Options) *agent.Session {
 	b.t.Helper()
 	o.Dir, o.StateDir = b.dir, filepath.Join(filepath.Dir(b.dir), "state")
-	o.Env = map[string]string{"ANTHROPIC_API_KEY": "test-key", "ANTHROPIC_BASE_URL": b.api.URL(), "CLAUDE_CONFIG_DIR": o.StateDir}
+	env := map[string]string{"ANTHROPIC_API_KEY": "test-key", "ANTHROPIC_BASE_URL": b.api.URL(), "CLAUDE_CONFIG_DIR": o.StateDir}
+	maps.Copy(env, o.Env)
+	o.Env = env
 	s, err := agent.Open(o)
 	if err != nil {
 		b.t.Fatal(err)

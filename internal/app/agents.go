@@ -56,7 +56,7 @@ func (r *run) agents() []agent.Def {
 	getenv := r.place.sys.Getenv
 	d := r.place.sys.Dirs
 	p := agent.Places{
-		Work: r.place.project, Root: r.place.projectRoot, Given: r.given, Extra: r.pluginAgents,
+		Work: r.place.project, Root: r.place.projectRoot, Given: r.given, Extra: r.pluginsNow().agents,
 		NoBuiltIn: isOn(getenv("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS")), NoExplore: isOn(getenv("CLAUDE_CODE_DISABLE_EXPLORE_PLAN_AGENTS")),
 	}
 	if !r.o.bare && r.o.recording == nil {

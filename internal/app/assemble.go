@@ -309,7 +309,10 @@ func (r *run) resolve(path string) (string, bool) {
 
 func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) model.Deps {
 	var sizes sizer
-	r.keeper = &keeper{prices: r.prices}
+	if r.keeper == nil {
+		r.keeper = &keeper{prices: r.prices}
+	}
+	r.keeper.forget() // another conversation has other requests
 	d := model.Deps{
 		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
 		DropThinking: r.forThinking(thinkingKind, &r.dropThinking), DropMismatch: r.forThinking(mismatchKind, &r.dropMismatch),
@@ -339,7 +342,7 @@ func (r *run) ready() event.Ready {
 	return event.Ready{
 		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
-		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginErrors, OutputStyle: "default", Resumed: r.conv.resumed,
+		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: "default", Resumed: r.conv.resumed,
 		Servers: r.serverStates(),
 	}
 }

@@ -26,13 +26,17 @@ var errNoCheckpoints = errors.New("file checkpoints are off; they are on in a te
 // openCheckpoints keeps what files were before they are changed, where that is wanted: in a terminal unless the settings
 // say no, elsewhere when the environment asks for it.
 func (r *run) openCheckpoints() {
-	if r.agent == nil {
-		if r.checkpoints != nil {
-			r.checkpoints.Close() // of the session that was left
-		}
-		r.checkpoints = r.newCheckpoints()
+	var store *checkpoint.Store
+	if r.agent != nil {
+		store = r.agent.parent.checkpoints.Load()
+	} else {
+		store = r.newCheckpoints()
 	}
-	if store := r.checkpoints; store != nil {
+	if left := r.checkpoints.Swap(store); left != nil {
+		left.Close() // of the session that was left
+	}
+	r.tools.files.Keep = nil
+	if store != nil {
 		r.tools.files.Keep = func(path string, old *file.File, data []byte) error { return store.Keep("edit", path, old, data) }
 	}
 }
@@ -73,10 +77,11 @@ func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error
 // mark begins a checkpoint for a prompt of a person or host; what a sub-agent or a turn for ended work changes belongs to
 // the one before. Where that fails the turn goes on: an edit that cannot be taken back is refused then, with the reason.
 func (r *run) mark(p event.Prompt) {
-	if r.checkpoints == nil || r.agent != nil || p.Origin != "" {
+	store := r.checkpoints.Load()
+	if store == nil || r.agent != nil || p.Origin != "" {
 		return
 	}
-	if err := r.checkpoints.Begin(p.ID); err != nil {
+	if err := store.Begin(p.ID); err != nil {
 		r.warn(err.Error())
 	}
 }
@@ -92,7 +97,11 @@ func (r *run) takeQueued() []event.Prompt {
 
 // putBack goes back to the files of before a prompt. What was put back must be read again before it is edited.
 func (r *run) putBack(ctx context.Context, prompt string, force bool) (*checkpoint.Plan, error) {
-	p, err := r.checkpoints.Apply(ctx, prompt, force, r.tools.files.Lock)
+	store := r.checkpoints.Load()
+	if store == nil {
+		return nil, errNoCheckpoints
+	}
+	p, err := store.Apply(ctx, prompt, force, r.tools.files.Lock)
 	if p != nil {
 		for _, c := range p.Changes {
 			r.tools.files.Forget(c.Path)
@@ -103,10 +112,11 @@ func (r *run) putBack(ctx context.Context, prompt string, force bool) (*checkpoi
 
 // planBack tells what putBack would do.
 func (r *run) planBack(prompt string, force bool) (*checkpoint.Plan, error) {
-	if r.checkpoints == nil {
+	store := r.checkpoints.Load()
+	if store == nil {
 		return nil, errNoCheckpoints
 	}
-	return r.checkpoints.Plan(prompt, force)
+	return store.Plan(prompt, force)
 }
 
 // seenAgain makes the read cache that of a shorter conversation.
@@ -128,8 +138,8 @@ func (r *run) seenAgain(messages []msg.Message, but []checkpoint.Change) {
 // command that only reads is not watched.
 func (r *run) watched(spec *proc.Spec, command string, leave bool) (bash.SandboxEnd, error) {
 	var w *checkpoint.Watch
-	if r.checkpoints != nil && !r.onlyReads(command) {
-		w = r.checkpoints.Watch(context.Background(), "Bash", append(r.tools.workspace.Roots(), r.tools.workspace.Cwd()))
+	if store := r.checkpoints.Load(); store != nil && !r.onlyReads(command) {
+		w = store.Watch(context.Background(), "Bash", append(r.tools.workspace.Roots(), r.tools.workspace.Cwd()))
 	}
 	end, err := r.confine(spec, command, leave)
 	if err != nil {

@@ -207,7 +207,7 @@ func (r *run) handshake(i *initialize) map[string]any {
 		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": true, "hook_on_failure_supported": true,
 	}
 	if i.Plugins != nil {
-		answer["plugins_applied"] = len(r.pluginErrors) == 0
+		answer["plugins_applied"] = len(r.pluginsNow().errors) == 0
 	}
 	if len(i.Servers) > 0 {
 		answer["mcp_servers_applied"] = true

@@ -33,6 +33,13 @@ type sent struct {
 	view     []msg.Message
 }
 
+// forget is for a conversation that begins.
+func (k *keeper) forget() {
+	k.mu.Lock()
+	k.last = sent{}
+	k.mu.Unlock()
+}
+
 // answered is told of each whole answer of the main loop.
 func (k *keeper) answered(t *turn.Turn, req *provider.Request, at time.Time, u msg.Usage) {
 	now := sent{req: req, at: at, usage: u, messages: t.Messages, view: t.View}

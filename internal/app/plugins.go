@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"lathe/internal/agent"
 	"lathe/internal/event"
@@ -20,29 +21,54 @@ type loaded struct {
 	mcp bool // its MCP servers count
 }
 
-// openPlugins loads the plugins that the command line or the host names: whoever names a directory trusts it. One that
-// cannot be loaded is named and left out.
+// plugins are those of one moment; they are replaced as a whole, since a host may have them read again at any time.
+type plugins struct {
+	dirs   []pluginDir
+	list   []loaded
+	errors []event.PluginError
+	agents []agent.Def
+	notes  []string // for the person
+}
+
+// openPlugins loads the plugins that the command line or the host names.
 func (r *run) openPlugins() {
-	r.plugins, r.pluginErrors, r.pluginAgents = nil, nil, nil
-	for i, d := range r.o.plugins {
+	set := r.loadPlugins(r.o.plugins)
+	r.place.notes = append(r.place.notes, set.notes...)
+	r.plugins.Store(set)
+}
+
+// loadPlugins loads plugins: whoever names a directory trusts it. One that cannot be loaded is named and left out.
+func (r *run) loadPlugins(dirs []pluginDir) *plugins {
+	set := &plugins{dirs: dirs}
+	for i, d := range dirs {
 		path := absolute(r.place.sys.Dirs.Work, d.path)
 		p, err := plugin.Load(path, filepath.Join(r.place.sys.Dirs.Config, "plugins", "data"), r.place.project)
 		if err != nil {
-			r.place.notes = append(r.place.notes, err.Error()+" (left out)")
-			r.pluginErrors = append(r.pluginErrors, event.PluginError{Plugin: fmt.Sprintf("inline[%d]", i), Type: "generic-error", Message: err.Error(), Path: path})
+			set.notes = append(set.notes, err.Error()+" (left out)")
+			set.errors = append(set.errors, event.PluginError{Plugin: fmt.Sprintf("inline[%d]", i), Type: "generic-error", Message: err.Error(), Path: path})
 			continue
 		}
-		r.plugins = append(r.plugins, loaded{p, d.mcp})
+		set.list = append(set.list, loaded{p, d.mcp})
 		for _, dir := range p.Agents {
-			r.pluginAgents = append(r.pluginAgents, agent.OfPlugin(dir, p.Name)...)
+			set.agents = append(set.agents, agent.OfPlugin(dir, p.Name)...)
 		}
 	}
+	return set
+}
+
+// pluginsNow are the plugins of this moment.
+func (r *run) pluginsNow() *plugins {
+	if set := r.plugins.Load(); set != nil {
+		return set
+	}
+	return &plugins{} // a command that runs no session loads none
 }
 
 // pluginPlaces are where the plugins have skills and commands.
 func (r *run) pluginPlaces() []skill.Plugin {
-	out := make([]skill.Plugin, 0, len(r.plugins))
-	for _, p := range r.plugins {
+	list := r.pluginsNow().list
+	out := make([]skill.Plugin, 0, len(list))
+	for _, p := range list {
 		out = append(out, skill.Plugin{Name: p.Name, Skills: p.Skills, Commands: p.Commands})
 	}
 	return out
@@ -51,7 +77,7 @@ func (r *run) pluginPlaces() []skill.Plugin {
 // pluginHooks are the plugins' hooks.
 func (r *run) pluginHooks() []hook.Source {
 	var out []hook.Source
-	for _, p := range r.plugins {
+	for _, p := range r.pluginsNow().list {
 		for _, h := range p.Hooks {
 			out = append(out, hook.Source{Scope: "plugin", File: h.File, Dir: p.Path, Hooks: h.Raw})
 		}
@@ -62,7 +88,7 @@ func (r *run) pluginHooks() []hook.Source {
 // pluginServers are the plugins' MCP servers, named plugin:PLUGIN:SERVER.
 func (r *run) pluginServers(note func([]mcp.Problem)) []mcp.Config {
 	var out []mcp.Config
-	for _, p := range r.plugins {
+	for _, p := range r.pluginsNow().list {
 		if !p.mcp {
 			continue
 		}
@@ -79,8 +105,9 @@ func (r *run) pluginServers(note func([]mcp.Problem)) []mcp.Config {
 
 // pluginList is what front ends are told of the plugins.
 func (r *run) pluginList() []event.Plugin {
-	out := make([]event.Plugin, 0, len(r.plugins))
-	for _, p := range r.plugins {
+	list := r.pluginsNow().list
+	out := make([]event.Plugin, 0, len(list))
+	for _, p := range list {
 		out = append(out, event.Plugin{Name: p.Name, Path: p.Path, Version: p.Version})
 	}
 	return out
@@ -95,9 +122,8 @@ func (r *run) reloadPlugins(_ context.Context, in struct {
 		if !filepath.IsAbs(p.Path) {
 			return nil, fmt.Errorf("the path of a plugin must be absolute: %s", p.Path)
 		}
-		r.o.plugins = append(r.o.plugins, p.dir())
 	}
-	r.openPlugins()
+	r.addPlugins(in.Add)
 	plugins := []map[string]any{}
 	for _, p := range r.pluginList() {
 		o := map[string]any{"name": p.Name, "path": p.Path, "source": "inline"}
@@ -107,8 +133,23 @@ func (r *run) reloadPlugins(_ context.Context, in struct {
 		plugins = append(plugins, o)
 	}
 	return map[string]any{
-		"commands": r.commandList(), "agents": r.agentList(), "plugins": plugins, "mcpServers": r.serverStatus(), "error_count": len(r.pluginErrors),
+		"commands": r.commandList(), "agents": r.agentList(), "plugins": plugins, "mcpServers": r.serverStatus(), "error_count": len(r.pluginsNow().errors),
 	}, nil
+}
+
+// addPlugins reads the plugins again, with more of them.
+func (r *run) addPlugins(more []hostPlugin) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dirs := slices.Clone(r.pluginsNow().dirs)
+	for _, p := range more {
+		dirs = append(dirs, p.dir())
+	}
+	set := r.loadPlugins(dirs)
+	for _, n := range set.notes {
+		r.warn(n)
+	}
+	r.plugins.Store(set)
 }
 
 // hostPlugin is a plugin as a host names it.

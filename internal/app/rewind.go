@@ -72,7 +72,7 @@ func (r *run) queryRewind(ctx context.Context, kind string, payload json.RawMess
 		list, err := r.points(nil)
 		isRewind := func(p point) bool { return p.RewindTo != "" }
 		rewinds := slices.DeleteFunc(slices.Clone(list), func(p point) bool { return !isRewind(p) })
-		return map[string]any{"checkpoints": slices.DeleteFunc(list, isRewind), "rewinds": rewinds, "filesKept": r.checkpoints != nil}, err
+		return map[string]any{"checkpoints": slices.DeleteFunc(list, isRewind), "rewinds": rewinds, "filesKept": r.checkpoints.Load() != nil}, err
 	}
 	var in rewindRequest
 	if err := json.Unmarshal(payload, &in); err != nil {
@@ -190,10 +190,11 @@ func isPrompt(m msg.Message) bool {
 
 // stillChanged lists the files that calls in these messages changed.
 func (r *run) stillChanged(messages []msg.Message) []string {
-	if r.checkpoints == nil {
+	store := r.checkpoints.Load()
+	if store == nil {
 		return nil
 	}
-	points, err := r.checkpoints.Points()
+	points, err := store.Points()
 	if err != nil {
 		return nil
 	}
@@ -267,8 +268,8 @@ func (r *run) points(t *turn.Turn) ([]point, error) {
 	}
 	kept := map[string]checkpoint.Point{}
 	out := []point{}
-	if r.checkpoints != nil {
-		list, err := r.checkpoints.Points()
+	if store := r.checkpoints.Load(); store != nil {
+		list, err := store.Points()
 		if err != nil {
 			return nil, err
 		}

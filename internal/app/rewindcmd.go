@@ -30,7 +30,7 @@ func (r *run) cmdRewind(ctx context.Context, t *turn.Turn, args string) (string,
 		return r.rewindList(list), nil
 	}
 	in := rewindRequest{What: backBoth}
-	if r.checkpoints == nil {
+	if r.checkpoints.Load() == nil {
 		in.What = backConversation
 	}
 	if in.Prompt, err = pickPoint(list, words[0]); err != nil {
@@ -117,7 +117,7 @@ func (r *run) rewindList(list []point) string {
 		n--
 	}
 	b.WriteString("/rewind N goes back to before prompt N: conversation and files. Add files or conversation for one of them, preview to look first.")
-	if r.checkpoints == nil {
+	if r.checkpoints.Load() == nil {
 		b.WriteString("\nOnly the conversation can go back: " + errNoCheckpoints.Error() + ".")
 	}
 	return b.String()

@@ -56,6 +56,8 @@ type run struct {
 	custom customState // of skills and commands of files
 	left   leftSessions
 
+	checkpoints atomic.Pointer[checkpoint.Store] // of files; a sub-agent has those of the session that it began in; nil: files are not kept
+
 	suggest suggester // of files
 	page    page      // of the inspector
 
@@ -89,14 +91,10 @@ type common struct {
 
 	editor tool.Editor // holds files open; nil: there is none
 
-	checkpoints *checkpoint.Store // of files; the session's own and its sub-agents'; nil: files are not kept
-
-	given        []agent.Def // agents of the command line or of a host
-	plugins      []loaded
-	pluginErrors []event.PluginError
-	pluginAgents []agent.Def
-	main         *agent.Def // what the session itself works by; nil: nothing special
-	work         *work      // in the background
+	given   []agent.Def // agents of the command line or of a host
+	plugins atomic.Pointer[plugins]
+	main    *agent.Def // what the session itself works by; nil: nothing special
+	work    *work      // in the background
 
 	mu        sync.Mutex
 	granted   []perm.Rule     // by lasting answers in this session
@@ -330,8 +328,8 @@ func (r *run) close() {
 	}
 	r.procs.Close()
 	r.sandbox.Close()
-	if r.checkpoints != nil {
-		r.checkpoints.Close()
+	if store := r.checkpoints.Load(); store != nil {
+		store.Close()
 	}
 	if err := r.conv.log.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
