@@ -29,8 +29,9 @@ type connection struct {
 	session *sdk.ClientSession
 	client  *sdk.Client
 	link    *link
-	child   *child  // of a stdio server
-	hosted  *hosted // of a server in the host's process
+	child   *child        // of a stdio server
+	hosted  *hosted       // of a server in the host's process
+	ready   chan struct{} // closed when the handshake has ended, well or not
 
 	name, version, protocol, instructions string
 
@@ -186,7 +187,8 @@ func remoteError(c Config, err error, status int) error {
 
 // handshake speaks with the server over c.link, and asks for its lists. Whatever goes wrong, nothing is left open.
 func (sv *server) handshake(ctx context.Context, c *connection, version string) (*connection, error) {
-	c.progress = map[string]func(string){}
+	c.progress, c.ready = map[string]func(string){}, make(chan struct{})
+	defer close(c.ready)
 	c.client = sdk.NewClient(&sdk.Implementation{Name: "lathe", Title: "Lathe", Version: sv.set.deps.Version}, c.options())
 	c.client.AddSendingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -247,9 +249,18 @@ func (c *connection) options() *sdk.ClientOptions {
 	return o
 }
 
-// again asks for a list anew, beside what else happens. When that fails the old list stays.
+// again asks for a list anew, beside what else happens. When that fails the old list stays. Servers tell of changes as soon
+// as they have been greeted, which may be before there is a session to ask with.
 func (c *connection) again(learn func(context.Context) error) {
 	c.sv.set.spawn(func() {
+		select {
+		case <-c.ready:
+		case <-c.sv.set.ctx.Done():
+			return
+		}
+		if c.session == nil {
+			return
+		}
 		ctx, cancel := context.WithTimeout(c.sv.set.ctx, startTime)
 		defer cancel()
 		if learn(ctx) == nil {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,6 +51,8 @@ func serve(role string) int {
 		for range 2000 {
 			fmt.Fprintln(os.Stderr, strings.Repeat("noise ", 200))
 		}
+	case "hasty":
+		return hasty()
 	case "stubborn": // ends neither with its input nor at a signal
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -59,6 +62,33 @@ func serve(role string) int {
 	}
 	if err != nil {
 		return 1
+	}
+	return 0
+}
+
+// hasty tells of changed tools before it has answered anything, and takes its time with the handshake then.
+func hasty() int {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if json.Unmarshal(in.Bytes(), &m) != nil || m.ID == nil {
+			continue
+		}
+		answer := `"error":{"code":-32601,"message":"no such method"}`
+		switch m.Method {
+		case "initialize":
+			answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"hasty","version":"1"}}`
+			for range 50 {
+				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			}
+			time.Sleep(50 * time.Millisecond) // of the server, so that its client has read them
+		case "tools/list":
+			answer = `"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, answer)
 	}
 	return 0
 }

@@ -211,6 +211,17 @@ func TestListChanged(t *testing.T) {
 	}
 }
 
+// A server may tell of a change before there is a session to ask it with.
+func TestListChangedDuringHandshake(t *testing.T) {
+	b := newBench(t, nil, childEntry("s", "hasty")).up()
+	if st := b.state("s"); st.State != Connected {
+		t.Fatalf("%+v", st)
+	}
+	if _, ok := b.Tool("mcp__s__echo"); !ok {
+		t.Error("its tool is missing")
+	}
+}
+
 func TestToggleAndReplace(t *testing.T) {
 	b := newBench(t, nil, childEntry("s", "plain")).up()
 	ctx := t.Context()
