@@ -58,8 +58,11 @@ func oldText(path string) string {
 type editAsk struct {
 	ask    event.Ask
 	path   string
-	whole  bool // the text is a whole file
-	fresh  bool // the file is not there yet
+	whole  bool   // the text is a whole file
+	fresh  bool   // the file is not there yet
+	before string // of an Edit whose place in the file is known: the text in front of it
+	after  string // … and behind it
+	placed bool
 	diff   *diffview.Diff
 	accept []bool
 	at     int
@@ -83,9 +86,23 @@ func newEditAsk(e event.Ask) *editAsk {
 		in.Old = oldText(in.Path)
 		d.fresh = in.Old == ""
 	}
-	d.diff = diffview.Of(in.Old, in.New)
+	text, places := "", 0
+	if e.Tool == "Edit" && in.Old != "" {
+		text = oldText(in.Path)
+		places = strings.Count(text, in.Old)
+	}
+	switch {
+	case places == 1:
+		d.before, d.after, _ = strings.Cut(text, in.Old)
+		d.placed = true
+		d.diff = diffview.Of(text, d.before+in.New+d.after)
+	case places > 1 && in.All:
+		d.diff = diffview.Of(text, strings.ReplaceAll(text, in.Old, in.New))
+	default: // the tool knows better where it belongs, or refuses it
+		d.diff = diffview.Of(in.Old, in.New)
+	}
 	d.accept = d.diff.All(true)
-	d.sure = len(d.diff.Hunks) > 1
+	d.sure = len(d.diff.Hunks) > 1 && places <= 1
 	return d
 }
 
@@ -169,11 +186,19 @@ func (d *editAsk) input() json.RawMessage {
 		return nil
 	}
 	text := d.diff.Apply(d.accept)
-	key := "new_string"
 	if d.whole {
-		key = "content"
+		return withField(d.ask.Input, "content", text)
 	}
-	return withField(d.ask.Input, key, text)
+	if d.placed {
+		rest, ok := strings.CutPrefix(text, d.before)
+		inner, ok2 := strings.CutSuffix(rest, d.after)
+		if !ok || !ok2 { // a hunk reaches into equal lines beside the edit, so all of the text is named
+			all := withField(d.ask.Input, "old_string", d.diff.Apply(nil))
+			return withField(all, "new_string", text)
+		}
+		text = inner
+	}
+	return withField(d.ask.Input, "new_string", text)
 }
 
 // withField is a JSON object with one field set anew.
