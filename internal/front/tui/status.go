@@ -95,7 +95,7 @@ func (u *ui) statusRows() []string {
 		pad = width.Spaces(u.session.Settings.StatusPadding)
 	}
 	for _, l := range s.own {
-		out = append(out, width.Cut(pad+l, u.cols-1, "…"))
+		out = append(out, width.Cut(pad+width.Painted(l), u.cols-1, "…")) // it may repeat names that others chose
 	}
 	left := u.styleOfMode(s.mode).Paint("  " + modeText(s.mode))
 	if v := u.prompt.vim; v != nil {

@@ -156,6 +156,43 @@ func Spaces(n int) string {
 // tabs become spaces up to the next multiple of TabCells.
 func Inert(s string) string { return event.InertLine(Tabs(s)) }
 
+// Painted makes one line of a program that may use colours safe: styles and links to web pages stay, and are closed at its
+// end; all else that a terminal would act on takes a visible form.
+func Painted(s string) string {
+	if !strings.Contains(s, "\x1b") {
+		return Inert(s)
+	}
+	var b strings.Builder
+	var open sequences
+	text := 0 // where the text since the last sequence that stays begins
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\x1b' {
+			continue
+		}
+		if n := escape(s[i:]); n > 0 && paints(s[i:i+n]) {
+			b.WriteString(Inert(s[text:i]) + s[i:i+n])
+			open.read(s[i : i+n])
+			i, text = i+n-1, i+n
+		}
+	}
+	return b.String() + Inert(s[text:]) + open.close()
+}
+
+// paints reports a sequence that sets styles, or opens or closes a link to a web page.
+func paints(seq string) bool {
+	if style, ok := strings.CutPrefix(seq, "\x1b["); ok {
+		style, ok = strings.CutSuffix(style, "m")
+		return ok && strings.Trim(style, "0123456789;:") == ""
+	}
+	link, ok := strings.CutPrefix(seq, "\x1b]8;")
+	if !ok {
+		return false
+	}
+	_, address, ok := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(link, "\a"), "\x1b\\"), ";")
+	web := address == "" || strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+	return ok && web && !strings.ContainsFunc(link[:strings.Index(link, ";")]+address, func(r rune) bool { return r < 0x21 || r > 0x7e })
+}
+
 // Tabs replaces tabs by spaces up to the next multiple of TabCells, counting from the start of s.
 func Tabs(s string) string {
 	i := strings.IndexByte(s, '\t')

@@ -152,3 +152,26 @@ func BenchmarkRows(b *testing.B) {
 		l.Rows(80)
 	}
 }
+
+// What a status line prints may hold names that others chose: only colours and links to web pages get through.
+func TestPainted(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain\tx":                                       "plain   x",
+		"\x1b[31mred\x1b[0m rest":                        "\x1b[31mred\x1b[0m rest",
+		"\x1b[1;38;2;1;2;3mopen":                         "\x1b[1;38;2;1;2;3mopen\x1b[m",
+		"a\x1b]52;c;aGk=\x07b":                           "a␛]52;c;aGk=␇b",
+		"a\x1b]0;title\x1b\\b":                           "a␛]0;title␛\\b",
+		"a\x1b[2Jb\x1b[Hc\x1b[?1h":                       "a␛[2Jb␛[Hc␛[?1h",
+		"a\x1bcb\rc":                                     "a␛cb␍c",
+		"a\x1b]8;;https://x.y\ab\x1b]8;;\ac":             "a\x1b]8;;https://x.y\ab\x1b]8;;\ac",
+		"\x1b]8;;https://x.y\aopen":                      "\x1b]8;;https://x.y\aopen\x1b]8;;\x1b\\",
+		"\x1b]8;;file:///etc/passwd\ab":                  "␛]8;;file:///etc/passwd␇b",
+		"\x1b]8;;https://x.y\x1b[2J\ab":                  "␛]8;;https://x.y␛[2J␇b",
+		"\x1b]8;id=\x1b]52;c;aGk=;https://x.y\aev\x1b]8": "␛]8;id=␛]52;c;aGk=;https://x.y␇ev␛]8",
+		"\x1b[31\x1b]52;c;aGk=\x07m":                     "␛[31␛]52;c;aGk=␇m",
+	} {
+		if got := Painted(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
