@@ -104,3 +104,32 @@ func TestPlansStayInTheProject(t *testing.T) {
 		}
 	}
 }
+
+// An agent of a folder that nobody trusts chooses no model, and a link brings no other file's text.
+func TestAgentsOfAForeignFolder(t *testing.T) {
+	t.Parallel()
+	for _, trusted := range []bool{false, true} {
+		r := newRig(t, fakeapi.Sequence(
+			call("Agent", `{"description":"d","prompt":"p","subagent_type":"dear"}`), fakeapi.Text("report"), fakeapi.Text("done"),
+		))
+		r.file(".claude/agents/dear.md", "---\nname: dear\ndescription: d\nmodel: claude-opus-4-1\n---\nYou are dear.")
+		if err := os.WriteFile(filepath.Join(r.home, "note.md"), []byte("---\nname: leak\ndescription: cnry-note\n---\nx"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(r.home, "note.md"), filepath.Join(r.dir, ".claude/agents/leak.md")); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"-p", "go", "--model", "claude-haiku-4-5"}
+		if trusted {
+			args = append(args, "--trust")
+		}
+		r.must(args...)
+		all := r.api.Requests()
+		if got := strings.Contains(string(all[1].Body), `"model":"claude-opus-4-1"`); got != trusted || !strings.Contains(string(all[1].Body), "You are dear.") {
+			t.Errorf("trusted %v: %.300s", trusted, all[1].Body)
+		}
+		if got := strings.Contains(string(all[0].Body), "cnry-note"); got != trusted {
+			t.Errorf("trusted %v: the linked file is told of: %v", trusted, got)
+		}
+	}
+}

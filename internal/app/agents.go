@@ -51,7 +51,7 @@ func givenAgents(o *options, work string) ([]agent.Def, error) {
 }
 
 // agents finds the types of sub-agents of this moment. A project's load like its other files, since they grant nothing;
-// those of a project that is not trusted stand behind all others, so that they take no name away.
+// those of a project that is not trusted stand behind all others, so that they take no name away, and choose no model.
 func (r *run) agents() []agent.Def {
 	getenv := r.place.sys.Getenv
 	d := r.place.sys.Dirs
@@ -69,9 +69,13 @@ func (r *run) agents() []agent.Def {
 	out := agent.Find(p)
 	if !r.place.trusted && r.wants("project") && !r.o.bare && r.o.recording == nil {
 		for _, def := range agent.Find(agent.Places{Work: d.Work, Root: r.place.root, Project: true, NoBuiltIn: true}) {
-			if !slices.ContainsFunc(out, func(o agent.Def) bool { return o.Name == def.Name }) {
-				out = append(out, def)
+			real, err := filepath.EvalSymlinks(def.Path)
+			top, topErr := filepath.EvalSymlinks(first(r.place.root, d.Work))
+			if err != nil || topErr != nil || !below(top, real) || slices.ContainsFunc(out, func(o agent.Def) bool { return o.Name == def.Name }) {
+				continue // a link must not make another file's text a prompt
 			}
+			def.Model, def.Effort = "", "" // what is paid for is not theirs to choose
+			out = append(out, def)
 		}
 	}
 	return slices.DeleteFunc(out, r.agentDenied)
