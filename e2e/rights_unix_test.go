@@ -133,3 +133,22 @@ func TestAgentsOfAForeignFolder(t *testing.T) {
 		}
 	}
 }
+
+// What a person does at the terminal, past all rules, no host can ask for.
+func TestQueriesOfTheScreenAreNotForHosts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence())
+	h := r.host(t, "--disallowedTools", "Bash")
+	for _, q := range []string{
+		`{"subtype":"shell","id":"a","command":"touch made-by-host"}`, `{"subtype":"save_setting","key":"apiKeyHelper","value":"x"}`,
+		`{"subtype":"status_line"}`, `{"subtype":"take_queued"}`,
+	} {
+		if m := h.query(q); m["subtype"] != "error" || m["error_code"] != "unsupported_request" {
+			t.Errorf("%s: %v", q, m)
+		}
+	}
+	h.end()
+	if _, err := os.Lstat(filepath.Join(r.dir, "made-by-host")); err == nil {
+		t.Error("a command was run")
+	}
+}

@@ -7,7 +7,7 @@ import (
 // No two files answer one query: the later one would take the place of the other unseen.
 func TestQueriesOnce(t *testing.T) {
 	seen := map[string]bool{}
-	for _, part := range (&run{}).queryParts() {
+	for _, part := range (&run{common: &common{o: &options{entry: screenEntry}}}).queryParts() {
 		for name := range part {
 			if seen[name] {
 				t.Errorf("two answers for %q", name)
@@ -15,7 +15,7 @@ func TestQueriesOnce(t *testing.T) {
 			seen[name] = true
 		}
 	}
-	if !seen["background_tasks"] || !seen["seed_read_state"] {
+	if !seen["shell"] || !seen["background_tasks"] || !seen["seed_read_state"] {
 		t.Errorf("queries are missing among %d", len(seen))
 	}
 }

@@ -2,14 +2,12 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
-	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/msg"
 	"lathe/internal/session"
@@ -252,13 +250,6 @@ func previewOf(m msg.Message) (previewLine, bool) {
 // pickerQueries are what a screen asks to let a person choose: commands, files, sessions.
 func (r *run) pickerQueries() map[string]answer {
 	return map[string]answer{
-		"save_setting": on(func(_ context.Context, in struct {
-			Key   string          `json:"key"`
-			Value json.RawMessage `json:"value"`
-		},
-		) (any, error) {
-			return nothing{}, config.Set(r.userSettings(), in.Key, in.Value) // it is taken up with the next call
-		}),
 		"memory_files": on(func(context.Context, nothing) (any, error) { return map[string]any{"files": r.memoryFiles()}, nil }),
 		"diff":         on(func(ctx context.Context, _ nothing) (any, error) { return r.changes(ctx, r.session.Messages()) }),
 		"export": on(func(context.Context, nothing) (any, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -28,6 +29,9 @@ const guardName = "__terminal-guard"
 func wantsTerminal(o *options, st Streams) bool {
 	return !o.print && o.outputFormat == "text" && o.inputFormat == "text" && !o.stages && o.rewindFiles == "" && !o.verbose && term.Is(st.In, st.Out)
 }
+
+// screenEntry is the entry point of sessions of the terminal interface.
+const screenEntry = "cli"
 
 // screen is the run of the program while the terminal interface has it.
 type screen struct {
@@ -89,7 +93,7 @@ func (s *screen) die(code int) {
 // start builds a session for the screen.
 func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error) {
 	o := *s.o
-	o.asks, o.entry = true, "cli"
+	o.asks, o.entry = true, screenEntry
 	switch {
 	case req.Resume != "":
 		o.resume, o.cont, o.fork, o.sessionID = req.Resume, false, req.Fork, ""
@@ -232,9 +236,20 @@ func (w *noticeWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// screenQueries are what only the terminal interface asks.
+// screenQueries are what only the terminal interface asks, and nobody else is answered: a person sits before it, so
+// nothing of it is under the rules.
 func (r *run) screenQueries() map[string]answer {
+	if r.o.entry != screenEntry {
+		return nil
+	}
 	return map[string]answer{
+		"save_setting": on(func(_ context.Context, in struct {
+			Key   string          `json:"key"`
+			Value json.RawMessage `json:"value"`
+		},
+		) (any, error) {
+			return nothing{}, config.Set(r.userSettings(), in.Key, in.Value) // it is taken up with the next call
+		}),
 		"screen_status":   on(func(context.Context, nothing) (any, error) { return r.screenStatus(), nil }),
 		"screen_messages": on(func(context.Context, nothing) (any, error) { return r.shownMessages(), nil }),
 		"take_queued": on(func(context.Context, nothing) (any, error) {
