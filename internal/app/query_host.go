@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -113,7 +114,7 @@ func (r *run) hostTaskOutput(_ context.Context, in struct {
 	ID string `json:"task_id"`
 },
 ) (any, error) {
-	for _, t := range r.tools.tasks.Snapshot() {
+	for _, t := range slices.Concat(r.tools.tasks.Snapshot(), r.work.snapshot()) {
 		if t.ID != in.ID {
 			continue
 		}
