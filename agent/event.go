@@ -125,6 +125,9 @@ func (s *Session) convert(env event.Envelope) []Event {
 	case event.ToolStarted:
 		return []Event{ToolStarted{e.ID, e.Name, e.Summary, e.Input, env.Parent}}
 	case event.ToolProgress:
+		if e.Text == "" {
+			return nil
+		}
 		return []Event{ToolOutput{e.ID, e.Name, e.Text, env.Parent}}
 	case event.Denied:
 		return []Event{Denied{e.ID, e.Name, e.Input, e.Decision.Reason, env.Parent}}

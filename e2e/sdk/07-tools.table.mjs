@@ -122,6 +122,16 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.ok(s.type("system", "background_tasks_changed").length >= 2);
     assert.equal(s.results.at(-1).origin?.kind, "task-notification");
   });
+  t("a command that goes on tells so", [say(call("Bash", { command: "for i in 1 2 3; do echo $i; sleep 0.6; done" })), say("ok")], async (c) => {
+    const s = await c.all("go", free);
+    const id = s.blocks("tool_use")[0].id;
+    const told = s.type("tool_progress");
+    assert.ok(told.length >= 1 && told.length <= 2, JSON.stringify(told));
+    for (const p of told) {
+      assert.ok(p.tool_use_id === id && p.tool_name === "Bash" && p.parent_tool_use_id === null && p.elapsed_time_seconds >= 1 && p.uuid && p.session_id);
+    }
+    assert.ok(s.indexOf(told[0]) < s.indexOf(s.type("user")[0]));
+  });
   t("stopTask ends a background command", [say(call("Bash", { command: "sleep 60", run_in_background: true })), { ...say("It runs."), times: -1 }], async (c) => {
     const input = feed(user("go"));
     let id;

@@ -234,7 +234,7 @@ func joinPrompt(file, flag, inline string) (string, error) {
 }
 
 func (r *run) toolDeps() tools.Deps {
-	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember, Update: r.applyUpdates, Offer: r.offer, Chosen: r.custom.chosen}
+	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember, Update: r.applyUpdates, Offer: r.offer, Chosen: r.custom.chosen, Heartbeat: heartbeat}
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
 	}
@@ -250,6 +250,9 @@ func (r *run) toolDeps() tools.Deps {
 	}
 	return d
 }
+
+// heartbeat is how often front ends are told of a call that runs on in silence.
+const heartbeat = 30 * time.Second
 
 func (r *run) touch(paths []string) {
 	r.touchedMu.Lock()

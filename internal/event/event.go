@@ -129,7 +129,7 @@ type ToolStarted struct {
 	Input             json.RawMessage
 }
 
-// ToolProgress is new output of a running tool.
+// ToolProgress is new output of a running tool, or, without a text, the sign that it runs on.
 type ToolProgress struct {
 	ID, Name string
 	Text     string

@@ -25,8 +25,9 @@ type Encoder struct {
 	AgentText bool
 	Hooks     bool // lines for the commands of hooks (--include-hook-events); those of SessionStart always
 
-	results int      // so far
-	taken   []string // uuids that the host gave to what this turn took up
+	results    int                      // so far
+	progressed map[string]time.Duration // how long a running call had run when a line last said so
+	taken      []string                 // uuids that the host gave to what this turn took up
 }
 
 // obj is a JSON object; encoding/json sorts its keys, so lines are stable.
@@ -121,10 +122,32 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 			e.takes(ev.Prompt.ID)
 		}
 		return nil
-	case Reply, State, ToolStarted, ToolProgress, ToolDone, Ask, Todos:
+	case ToolProgress:
+		return e.progress(env, ev)
+	case ToolDone:
+		delete(e.progressed, ev.ID)
+		return nil
+	case Reply, State, ToolStarted, Ask, Todos:
 		return nil // other front ends show these; the protocol has no line for them
 	}
 	return nil
+}
+
+// progressEvery is how often at most a line tells that a call runs on.
+const progressEvery = time.Second
+
+// progress gives the line of a call that takes longer.
+func (e *Encoder) progress(env Envelope, p ToolProgress) [][]byte {
+	if p.Elapsed-e.progressed[p.ID] < progressEvery {
+		return nil
+	}
+	if e.progressed == nil {
+		e.progressed = map[string]time.Duration{}
+	}
+	e.progressed[p.ID] = p.Elapsed
+	return e.line(env, "tool_progress", "", obj{
+		"tool_use_id": p.ID, "tool_name": p.Name, "parent_tool_use_id": parent(env), "elapsed_time_seconds": p.Elapsed.Seconds(),
+	})
 }
 
 func (e *Encoder) hook(env Envelope, name, subtype string, fields obj) [][]byte {

@@ -287,12 +287,36 @@ func (s *Stage) run(ctx context.Context, t *turn.Turn, c *call) (o outcome) {
 	progress := func(text string) {
 		_ = t.Emit(event.ToolProgress{ID: c.block.ID, Name: c.block.Name, Text: text, Elapsed: time.Since(start)})
 	}
+	stop := s.beat(func() { progress("") })
 	o.result = s.guarded(ctx, c, progress)
+	stop()
 	took := time.Since(start)
 	o.took = took
 	s.after(ctx, t, c, &o, took)
 	_ = t.Emit(event.ToolDone{ID: c.block.ID, Name: c.block.Name, Dur: took, IsError: o.result.IsError, Decision: c.decision})
 	return o
+}
+
+// beat calls tell again and again until stop is called, which returns when it no longer runs.
+func (s *Stage) beat(tell func()) (stop func()) {
+	if s.Heartbeat <= 0 {
+		return func() {}
+	}
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(s.Heartbeat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				tell()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
 }
 
 // guarded runs the tool; a panic in it becomes a failed result, since a broken tool must not end the session.

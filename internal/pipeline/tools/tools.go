@@ -41,6 +41,8 @@ type Deps struct {
 	Update func(updates json.RawMessage) error
 	// Remember keeps rules that a person's lasting answer granted. Nil: answers do not last.
 	Remember func(rules []perm.Rule, where event.Scope) error
+	// Heartbeat is how often a call that runs is told of though it has said nothing. 0: never.
+	Heartbeat time.Duration
 	// Hooks see the calls before and after they run. Nil: there are none.
 	Hooks Hooks
 	// Chosen is called when the calls have ended: one of them may have chosen the model and the effort for the rest of the
