@@ -171,6 +171,9 @@ func (r *run) cmdHelp(context.Context, *turn.Turn, string) (string, error) {
 		fmt.Fprintf(&b, "%s\n", g)
 		for _, c := range groups[g] {
 			name := strings.TrimSpace("/" + c.Name + " " + c.Args)
+			if len(name) > 28 {
+				name += "\n" + strings.Repeat(" ", 30)
+			}
 			fmt.Fprintf(&b, "  %-28s %s\n", name, c.Help)
 		}
 		b.WriteByte('\n')

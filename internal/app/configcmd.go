@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"lathe/internal/config"
 	"lathe/internal/event"
@@ -54,8 +55,14 @@ func configCommand(args []string, st Streams) error {
 		}
 		fmt.Fprintf(st.Out, "%s = %s\n    %s%s\n", v.Key, oneLine(string(v.Value), 200), where, note)
 	}
-	if key != "" && !found {
-		return fmt.Errorf("%s is set nowhere", key)
+	switch {
+	case found || asJSON && key == "":
+		return nil
+	case key == "":
+		fmt.Fprintln(st.Out, "No settings: everything is as it is by default. lathe config schema lists what can be set; your own file is", filepath.Join(p.sys.Dirs.State, "settings.json"))
+		return nil
+	case !config.Known(key):
+		return fmt.Errorf("there is no setting %q (lathe config schema lists them)", key)
 	}
-	return nil
+	return fmt.Errorf("%s is set nowhere", key)
 }

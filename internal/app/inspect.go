@@ -166,7 +166,7 @@ func (i inspection) print(st Streams, load func() (*inspect.Session, *trace.Trac
 		return nil
 	}
 	if i.request > len(s.Requests) {
-		return fmt.Errorf("the session has %d requests", len(s.Requests))
+		return fmt.Errorf("there is no request %d: the session has %d (lathe inspect lists them)", i.request, len(s.Requests))
 	}
 	r := s.Requests[i.request-1]
 	switch {

@@ -184,7 +184,7 @@ func (r *run) history(t *turn.Turn) (earlier, all []msg.Message, err error) {
 
 // isPrompt reports whether a message is one that a person or a host wrote.
 func isPrompt(m msg.Message) bool {
-	return m.Kind == msg.KindUser && !m.Meta && !m.Sidechain && m.SourceAssistant == "" &&
+	return m.Kind == msg.KindUser && !m.Meta && !m.Sidechain && m.SourceAssistant == "" && !msg.IsInterruptNote(m) &&
 		!slices.ContainsFunc(m.Blocks, func(b msg.Block) bool { return b.Type == msg.TypeToolResult })
 }
 

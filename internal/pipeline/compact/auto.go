@@ -38,7 +38,7 @@ func (s *Stage) forced(ctx context.Context, t *turn.Turn, v *sight) error {
 	if err != nil || done {
 		return err
 	}
-	err = s.summarise(ctx, t, v, triggerAuto, "")
+	_, err = s.summarise(ctx, t, v, triggerAuto, "")
 	switch {
 	case err == nil:
 		s.mu.Lock()
@@ -181,43 +181,46 @@ func (s *Stage) mechanical(t *turn.Turn, v *sight, last bool) (done bool, err er
 	return done, nil
 }
 
-// summarise has the model write a summary and puts it, with what is carried over word for word, behind a boundary.
-func (s *Stage) summarise(ctx context.Context, t *turn.Turn, v *sight, trigger, focus string) error {
+// summarise has the model write a summary and puts it, with what is carried over word for word, behind a boundary. It returns what
+// became of the conversation, in words, which the person has been told unless it was their command: that answers with it.
+func (s *Stage) summarise(ctx context.Context, t *turn.Turn, v *sight, trigger, focus string) (string, error) {
 	if s.deps.Before != nil {
 		h := s.deps.Before(ctx, t, trigger, focus)
 		if err := t.Append(h.Messages...); err != nil {
-			return err
+			return "", err
 		}
 		if h.Stop != nil {
-			return h.Stop
+			return "", h.Stop
 		}
 		if h.Blocked() {
-			return fmt.Errorf("%w: %s", errBlocked, h.Decision.Reason)
+			return "", fmt.Errorf("%w: %s", errBlocked, h.Decision.Reason)
 		}
 	}
 	if err := t.Emit(event.Notice{Level: "info", Text: fmt.Sprintf("Compacting the conversation (about %d of %d tokens)", v.size, v.info.Window)}); err != nil {
-		return err
+		return "", err
 	}
 	text, err := s.ask(ctx, t, *v, focus)
 	if err != nil {
-		return err
+		return "", err
 	}
 	made := s.carry(ctx, t, *v, text, trigger)
 	if err := t.Append(made.messages...); err != nil {
-		return err
+		return "", err
 	}
 	if s.deps.After != nil {
 		h := s.deps.After(ctx, t, trigger, text)
 		if err := t.Append(h.Messages...); err != nil {
-			return err
+			return "", err
 		}
 	}
 	t.Note("%s", made.told)
-	if err := t.Emit(event.Notice{Level: "info", Text: made.told}); err != nil {
-		return err
+	if trigger != triggerManual {
+		if err := t.Emit(event.Notice{Level: "info", Text: made.told}); err != nil {
+			return "", err
+		}
 	}
 	*v = s.look(t)
-	return nil
+	return made.told, nil
 }
 
 // ask gets the summary. When the conversation does not fit with the question, the middle is left out of it.

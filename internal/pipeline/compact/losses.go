@@ -20,11 +20,21 @@ type losses struct {
 func told(m metadata, skills, files, lists int, n keptNames) string {
 	var kept []string
 	for _, k := range []struct {
-		n    int
-		what string
-	}{{n.rules, "instruction files"}, {n.pins, "pinned messages"}, {skills, "skills"}, {files, "files read again"}, {lists, "lists"}, {n.open, "open requests and their context"}} {
-		if k.n > 0 {
-			kept = append(kept, fmt.Sprintf("%d %s", k.n, k.what))
+		n         int
+		one, many string
+	}{
+		{n.rules, "instruction file", "instruction files"},
+		{n.pins, "pinned message", "pinned messages"},
+		{skills, "skill", "skills"},
+		{files, "file read again", "files read again"},
+		{lists, "list", "lists"},
+		{n.open, "open request and its context", "open requests and their context"},
+	} {
+		switch {
+		case k.n == 1:
+			kept = append(kept, "1 "+k.one)
+		case k.n > 1:
+			kept = append(kept, fmt.Sprintf("%d %s", k.n, k.many))
 		}
 	}
 	what := "Beside the summary nothing had to be kept."

@@ -24,19 +24,14 @@ func (s *Stage) Compact(ctx context.Context, t *turn.Turn, focus string) (string
 	if !enough(v.view) {
 		return "", errTooShort
 	}
-	was := len(t.Messages)
-	if err := s.summarise(ctx, t, &v, triggerManual, focus); err != nil {
+	told, err := s.summarise(ctx, t, &v, triggerManual, focus)
+	if err != nil {
 		return "", err
 	}
 	s.mu.Lock()
 	s.failures, s.refills, s.off, s.told = 0, 0, false, ""
 	s.mu.Unlock()
-	for _, m := range t.Messages[was:] {
-		if meta, ok := metadataOf(m); ok {
-			return fmt.Sprintf("Compacted: about %d tokens instead of %d. No longer sent word for word: %s. /compact undo takes it back.", meta.Post, meta.Pre, meta.Lost), nil
-		}
-	}
-	return "Compacted.", nil
+	return told, nil
 }
 
 // enough reports whether there was an answer since the last compaction.

@@ -21,7 +21,7 @@ func (s *Stage) Reduce(ctx context.Context, t *turn.Turn) (bool, error) {
 	// The provider has counted better than we did.
 	v.size = max(v.size, v.info.Window)
 	before := v.set.Counter.Messages(v.view)
-	err := s.summarise(ctx, t, &v, triggerAuto, "")
+	_, err := s.summarise(ctx, t, &v, triggerAuto, "")
 	var stop *turn.Stop
 	switch {
 	case err == nil:
