@@ -8,6 +8,7 @@ import (
 
 const helpHead = `Lathe: an open coding agent for the terminal
 
+  lathe                       talk with it in the terminal: docs/terminal.md
   lathe -p "prompt"           do the work and print the answer
   cat log | lathe -p "why?"   what is piped in is added to the prompt
   lathe -c -p "and now …"     go on with the newest session of this directory
@@ -16,6 +17,10 @@ const helpHead = `Lathe: an open coding agent for the terminal
   lathe permissions check 'Bash(git push)'
                               what would happen to this call, and why (also: list, test)
   lathe config                every setting, where it stands and whether it counts
+  lathe doctor                check what a session rests on: key, settings, programs
+  lathe sessions              the sessions of this directory; with a text, those in which it was said
+  lathe mcp                   add, list, remove and sign in to MCP servers
+  lathe acp                   be the agent of an editor: docs/editors.md
   lathe inspect               what each request of a session was made of, what it cost, where the cache broke
   lathe dev fake-api FILE     serve a scripted Messages API, for tests
 

@@ -103,15 +103,20 @@ func trustCommand(args []string, st Streams) error {
 	return errors.New(trustUsage)
 }
 
+// alsoTrusted is what counts with trust and is no setting.
+const alsoTrusted = "Its commands, skills and agents count with trust too (shell lines, allowed-tools, models), and may change: look at them yourself."
+
 func showGrants(p *place, st Streams) {
 	if len(p.grants) == 0 {
-		fmt.Fprintln(st.Out, "Its files grant and run nothing now; when that changes, you are asked again.")
+		fmt.Fprintln(st.Out, "Its settings grant and run nothing now; when that changes, you are asked again.")
+		fmt.Fprintln(st.Out, alsoTrusted)
 		return
 	}
 	fmt.Fprintln(st.Out, "With trust, these count. A change of any of them asks again.")
 	for _, g := range p.grants { // whole: nobody can approve what is left out
 		fmt.Fprintf(st.Out, "  %s = %s\n      %s:%d\n", g.Key, g.Text, g.File, g.Line)
 	}
+	fmt.Fprintln(st.Out, alsoTrusted)
 }
 
 func listTrust(list config.Trust, st Streams) error {
