@@ -169,13 +169,13 @@ func (c *Conn) wake() {
 // loop runs queued prompts as turns until the session is closed.
 func (c *Conn) loop() {
 	defer close(c.done)
-	defer c.leaveAll()
+	defer c.stop()
+	defer c.shut()
 	select {
 	case <-c.arrived:
 	case <-c.ctx.Done():
 		return
 	}
-	defer c.queries.Wait()
 	busy := false
 	var closed time.Time
 	for {
@@ -235,27 +235,30 @@ func (c *Conn) pause(closed *time.Time) bool {
 	return true
 }
 
-// next takes the oldest prompt, or the one that ended background work asks for, with the context of its turn, which an interrupt ends from here on: between the queue
-// and the turn's start there is no moment at which one would be lost. cancel is nil when there is no prompt.
+// next takes the oldest prompt, or the one that ended background work asks for, with the context of its turn, which an
+// interrupt ends from here on: between the queue and the turn's start there is no moment at which one would be lost.
+// cancel is nil when there is no prompt.
 func (c *Conn) next() (p event.Prompt, ctx context.Context, cancel context.CancelCauseFunc) {
 	if c.ctx.Err() != nil {
 		return p, nil, nil
 	}
-	queued := c.s.Waiting()
-	if b := c.s.cfg.Background; !queued && b != nil {
+	b := c.s.cfg.Background
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	switch {
+	case len(c.s.queue) > 0:
+		p = c.s.queue[0]
+		c.s.queue = c.s.queue[1:]
+	case b == nil:
+		return p, nil, nil
+	default:
+		c.s.mu.Unlock()
 		follow, ok := b.Next()
+		c.s.mu.Lock()
 		if !ok {
 			return p, nil, nil
 		}
 		p = follow
-	}
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if queued && len(c.s.queue) > 0 {
-		p = c.s.queue[0]
-		c.s.queue = c.s.queue[1:]
-	} else if p.Origin == "" {
-		return p, nil, nil
 	}
 	ctx, cancel = context.WithCancelCause(c.ctx)
 	c.s.cancel = cancel
@@ -364,4 +367,10 @@ func (c *Conn) leave(s *subscriber) {
 	}
 }
 
-func (c *Conn) leaveAll() { c.stop() }
+// shut takes no more prompts and queries, also where the context ended without Close, and waits for the queries that run.
+func (c *Conn) shut() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.queries.Wait()
+}

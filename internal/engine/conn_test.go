@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -30,4 +31,39 @@ func TestInterruptBeforeTheTurnBegins(t *testing.T) {
 	}
 	c.stop()
 	c.Wait()
+}
+
+// A session whose context has ended takes nothing any more: a prompt would be lost, a query would outlive it.
+func TestSendAfterTheContextEnded(t *testing.T) {
+	asked := false
+	s := New(Config{
+		Log: session.None("s1"), NewID: func() string { return "id" },
+		Query: func(context.Context, string, json.RawMessage) (any, error) { asked = true; return nil, nil },
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	c := s.Connect(ctx)
+	cancel()
+	c.Wait()
+	for _, op := range []event.Op{event.Prompt{Text: "hi"}, event.Query{ID: "1", Kind: "x"}} {
+		if err := c.Send(t.Context(), op); !errors.Is(err, ErrClosed) {
+			t.Errorf("%T: %v", op, err)
+		}
+	}
+	c.queries.Wait()
+	if asked || s.Waiting() {
+		t.Error("it was taken all the same")
+	}
+}
+
+// noFreeze is a log that cannot store what is frozen.
+type noFreeze struct{ session.Log }
+
+func (noFreeze) Freeze(session.Frozen) error { return errors.New("full") }
+
+// What is not on the disk is not sent by a later turn.
+func TestFreezeFails(t *testing.T) {
+	s := New(Config{Log: noFreeze{session.None("s1")}})
+	if err := s.Freeze(session.Frozen{Model: "m"}); err == nil || s.Frozen() != nil {
+		t.Errorf("%v, %+v", err, s.Frozen())
+	}
 }

@@ -154,12 +154,16 @@ func (s *Session) Frozen() *session.Frozen {
 	return s.frozen
 }
 
-// Freeze keeps what the prompt stage built, with the session.
+// Freeze keeps what the prompt stage built, with the session. What could not be stored does not count: a later turn would
+// send it, and a resumed session could not.
 func (s *Session) Freeze(f session.Frozen) error {
+	if err := s.cfg.Log.Freeze(f); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	s.frozen = &f
 	s.mu.Unlock()
-	return s.cfg.Log.Freeze(f)
+	return nil
 }
 
 // Waiting reports whether prompts are queued; TakeQueued takes them.
