@@ -97,7 +97,7 @@ func (r *run) engine() error {
 		r.takeUp()
 	}
 	if r.o.name != "" {
-		return r.conv.log.Keep("title", r.o.name)
+		return r.rename(r.o.name)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (h *hooks) fire(ctx context.Context, t *turn.Turn, p hook.Payload) (hook.Ou
 		_ = t.Emit(event.Notice{Level: "info", Text: strings.TrimSuffix("a "+string(p.Event)+" hook ended the turn: "+o.Reason, ": ")})
 	}
 	if o.Title != "" {
-		if err := h.r.conv.log.Keep("title", o.Title); err != nil {
+		if err := h.r.rename(o.Title); err != nil {
 			h.r.warn("keep the session's title: " + err.Error())
 		}
 	}

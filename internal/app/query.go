@@ -126,7 +126,7 @@ func (r *run) sessionQueries() map[string]answer {
 			Name  string `json:"name"`
 		},
 		) (any, error) {
-			return nothing{}, r.conv.log.Keep("title", cmp.Or(in.Title, in.Name))
+			return nothing{}, r.rename(cmp.Or(in.Title, in.Name))
 		}),
 	}
 }

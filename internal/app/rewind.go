@@ -141,6 +141,9 @@ func (r *run) rewind(ctx context.Context, t *turn.Turn, in rewindRequest) (rewou
 	}
 	note := r.rewindNote(what, r.stillChanged(all[at:]), plan)
 	if _, err = r.session.Rewind(t, earlier, after, note); err != nil {
+		if len(plan.Changes) > 0 {
+			err = fmt.Errorf("the files were put back (/rewind undo takes that back), but the conversation was not: %w", err)
+		}
 		return out, err
 	}
 	r.seenAgain(all[:at:at], plan.Changes)

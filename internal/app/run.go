@@ -315,13 +315,13 @@ func (r *run) die(code int) {
 
 // close ends what the run has started.
 func (r *run) close() {
+	r.work.close() // first: sub-agents fire hooks and use the servers
 	r.hooks.close()
 	r.suggest.close()
 	r.page.close()
 	r.relevant.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	r.work.close()
 	r.closeServers()
 	if err := r.tools.tasks.Close(ctx); err != nil {
 		r.warn(err.Error())

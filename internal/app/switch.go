@@ -30,7 +30,7 @@ const (
 // cmdClear goes on with a new, empty session. The old one can be resumed; args is a name for it.
 func (r *run) cmdClear(ctx context.Context, t *turn.Turn, args string) (string, error) {
 	if args != "" {
-		if err := r.conv.log.Keep("title", sessionTitle(args)); err != nil {
+		if err := r.rename(args); err != nil {
 			return "", err
 		}
 	}
@@ -94,7 +94,7 @@ func (r *run) cmdFork(ctx context.Context, t *turn.Turn, args string) (string, e
 		return "", err
 	}
 	if args != "" {
-		if err := r.conv.log.Keep("title", sessionTitle(args)); err != nil {
+		if err := r.rename(args); err != nil {
 			return "", err
 		}
 	}
@@ -104,6 +104,9 @@ func (r *run) cmdFork(ctx context.Context, t *turn.Turn, args string) (string, e
 // become makes the session another one within the process: what was built for its conversation is built anew, as at a
 // start; what belongs to the run (the settings, the processes, what was granted for the session) stays.
 func (r *run) become(ctx context.Context, t *turn.Turn, conv *conversation, trigger string) error {
+	if _, err := r.promptDeps(); err != nil { // a prompt file has gone: the session stays what it is
+		return errors.Join(err, conv.log.Close())
+	}
 	if h := r.hooks; h != nil && h.begun {
 		reason := trigger
 		if trigger == byFork {
@@ -202,8 +205,11 @@ func (r *run) cmdRename(_ context.Context, _ *turn.Turn, args string) (string, e
 	if title == "" {
 		return "", errors.New("a name is missing: /rename NAME")
 	}
-	if err := r.conv.log.Keep("title", title); err != nil {
+	if err := r.rename(title); err != nil {
 		return "", err
 	}
 	return "This session is now called " + title + ".", nil
 }
+
+// rename gives the session a title, made of what somebody typed.
+func (r *run) rename(text string) error { return r.conv.log.Keep("title", sessionTitle(text)) }

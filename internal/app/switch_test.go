@@ -4,21 +4,26 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"lathe/internal/event"
+	"lathe/internal/session"
+	"lathe/internal/tool/bash"
 )
 
-// Sessions are left one after the other while a host asks for this and that: nothing is mixed, and every question has an
-// answer.
-func TestClearWhileAsked(t *testing.T) {
+// testRun is a run in a directory of its own.
+func testRun(t *testing.T, args ...string) *run {
+	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("LATHE_HOME", home+"/state")
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	t.Setenv("ANTHROPIC_API_KEY", "")
 	t.Chdir(t.TempDir())
-	o, _, err := parseFlags([]string{"-p", "/clear"})
+	o, _, err := parseFlags(args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +32,14 @@ func TestClearWhileAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.close()
+	t.Cleanup(r.close)
+	return r
+}
+
+// Sessions are left one after the other while a host asks for this and that: nothing is mixed, and every question has an
+// answer.
+func TestClearWhileAsked(t *testing.T) {
+	r := testRun(t, "-p", "/clear")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	conn := r.session.Connect(ctx)
@@ -65,5 +77,63 @@ func TestClearWhileAsked(t *testing.T) {
 	conn.Wait()
 	if len(ids) != rounds || replies != rounds*len(kinds) {
 		t.Errorf("%d sessions, %d replies", len(ids), replies)
+	}
+}
+
+// A session that cannot be left for another, since a prompt file has gone, stays what it is.
+func TestClearWithoutPromptFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "prompt.md")
+	if err := os.WriteFile(file, []byte("Be brief."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := testRun(t, "-p", "/clear", "--append-system-prompt-file", file)
+	id := r.conv.log.ID()
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	for env, err := range r.session.Submit(t.Context(), event.Prompt{Text: "/clear"}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := env.Event.(event.ConversationReset); ok {
+			t.Error("the session was left")
+		}
+		fmt.Fprintf(&told, "%+v\n", env.Event)
+	}
+	if now := r.conv.log.ID(); now != id || !strings.Contains(told.String(), "no such file") {
+		t.Errorf("%s became %s: %s", id, now, &told)
+	}
+}
+
+// A title is one inert line, whoever gives it.
+func TestTitleOfAHost(t *testing.T) {
+	r := testRun(t, "-p", "/clear")
+	var store session.Memory
+	log, err := store.Create("one", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.conv.log.(*session.Switch).To(log)
+	if _, err := r.query(t.Context(), "rename_session", []byte(`{"title":"a\u001b[31m\nb"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if st, _, err := store.Open("one"); err != nil || st.Meta.Title != "a [31m b" {
+		t.Errorf("%q, %v", st.Meta.Title, err)
+	}
+}
+
+// The end of a session waits for the turn that a report asks for which has just come.
+func TestLingerForNews(t *testing.T) {
+	r := testRun(t, "-p", "/clear")
+	b := &backAgent{run: &run{agent: &agentPart{}}, back: true}
+	b.Task = bash.Task{ID: "a1", State: bash.Completed}
+	r.work.agents = append(r.work.agents, b)
+	if r.work.Linger(0) == 0 {
+		t.Error("the session would end with the report untold")
+	}
+	r.work.told["a1 ended"] = true
+	if r.work.Linger(0) != 0 {
+		t.Error("nothing is waited for")
 	}
 }

@@ -378,7 +378,7 @@ func (w *work) Busy() bool {
 
 // Linger implements engine.Background.
 func (w *work) Linger(closed time.Duration) time.Duration {
-	if w.Busy() {
+	if w.Busy() || len(w.news(true, false)) > 0 { // what has just ended wakes the session, too
 		return time.Hour
 	}
 	w.mu.Lock()
