@@ -27,6 +27,15 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.equal(s.toolResults[0].is_error, true);
     assert.ok(!c.has("x"));
   });
+  t("a question says which rule wants it", [say(bash("ls && touch x")), say(bash("touch y")), say("ok")], async (c) => {
+    const asked = [];
+    await c.all("go", { settings: { permissions: { ask: ["Bash(touch:*)"] } }, permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true, canUseTool: canUse(asked, (n, i) => allow(i)) });
+    assert.equal(asked.length, 2);
+    for (const a of asked) {
+      assert.deepEqual({ toolName: a.matchedAskRule?.toolName, ruleContent: a.matchedAskRule?.ruleContent }, { toolName: "Bash", ruleContent: "touch:*" });
+      assert.equal(a.displayName, "Bash");
+    }
+  });
   t("deny with a message", [say(bash("touch x")), say("ok")], async (c) => {
     const s = await c.all("go", { canUseTool: async () => ({ behavior: "deny", message: "not on a Monday" }) });
     assert.equal(s.toolResults[0].is_error, true);

@@ -24,9 +24,10 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
   });
   t("in-process: asked by name, and a rule for the server", [say(call("mcp__calc__add", { a: 2, b: 3 })), say(call("mcp__calc__add", { a: 1, b: 1 })), say("ok")], async (c) => {
     const asked = [];
-    await c.all("go", { mcpServers: { calc: server(c) }, canUseTool: async (n, i, o) => { asked.push([n, o.suggestions]); return { behavior: "allow", updatedInput: i, updatedPermissions: o.suggestions }; } });
+    await c.all("go", { mcpServers: { calc: server(c) }, canUseTool: async (n, i, o) => { asked.push([n, o.suggestions, o]); return { behavior: "allow", updatedInput: i, updatedPermissions: o.suggestions }; } });
     assert.equal(asked.length, 1);
     assert.equal(asked[0][0], "mcp__calc__add");
+    assert.deepEqual(asked[0][2].mcpServer, { name: "calc", source: "sdk" });
     assert.deepEqual(asked[0][1][0].rules, [{ toolName: "mcp__calc__add" }]);
   });
   t("in-process: a rule for all tools of a server", [say(call("mcp__calc__add", { a: 2, b: 3 })), say("ok")], async (c) => {

@@ -237,7 +237,7 @@ func (h *hooks) Guards(name string) bool { return h.bus.Has(hook.PreToolUse, nam
 func (h *hooks) call(e hook.Event, c tools.HookCall, more map[string]any) hook.Payload {
 	more["tool_name"], more["tool_input"] = c.Tool, h.absolute(c.Input)
 	if server := h.r.serverOf(c.Tool); server != nil {
-		more["mcp_server"] = server
+		more["mcp_server"] = map[string]string{"name": server.Name, "source": server.Source}
 	}
 	return hook.Payload{Event: e, Match: c.Tool, Model: true, Fields: more, Call: &perm.Request{Tool: c.Tool, Input: c.Input, ReadOnly: c.ReadOnly}}
 }

@@ -147,13 +147,13 @@ func sourceOf(s mcp.Scope) string {
 }
 
 // serverOf is the server that a tool belongs to, as hooks and hosts are told of it; nil for other tools.
-func (r *run) serverOf(tool string) map[string]string {
+func (r *run) serverOf(tool string) *event.Server {
 	if !mcp.IsFullName(tool) {
 		return nil
 	}
 	for _, s := range r.serverStates() {
 		if strings.HasPrefix(tool, mcp.Prefix(s.Name)) {
-			return map[string]string{"name": s.Name, "source": s.Source}
+			return &s
 		}
 	}
 	return nil

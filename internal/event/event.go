@@ -178,6 +178,7 @@ type Ask struct {
 	Updates  json.RawMessage // what a lasting answer could grant, as permission updates in the documented form
 	Blocked  string          // the path that is in the way
 	AgentID  string          // of the sub-agent whose call it is; "" for the session's own
+	Server   *Server         // the MCP server that the tool belongs to; nil: none
 }
 
 // AskWithdrawn takes a question back: its answer is not waited for any more.

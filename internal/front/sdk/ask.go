@@ -47,16 +47,40 @@ func question(a event.Ask) map[string]any {
 	if json.Unmarshal(a.Input, &in) == nil && in.Description != "" {
 		q["description"] = in.Description
 	}
-	if src := a.Decision.Source; src.Kind == "rule" {
+	if a.Server != nil {
+		q["mcp_server"] = map[string]any{"name": a.Server.Name, "source": a.Server.Source}
+	}
+	if rule := askRule(a.Decision); rule != nil {
+		q["matched_ask_rule"] = rule
+	}
+	switch a.Decision.Source.Kind {
+	case "critical":
+		q["default_to_no"] = true
+	case "interaction":
+		q["requires_user_interaction"] = true
+	}
+	return q
+}
+
+// askRule is the rule of the user that wants the call asked, of it or of a part; nil: there is none.
+func askRule(d perm.Decision) map[string]any {
+	if src := d.Source; src.Kind == "rule" {
 		if name, content, bare, err := perm.ParseRule(src.Rule); err == nil {
 			rule := map[string]any{"source": src.Scope, "tool_name": name}
 			if !bare {
 				rule["rule_content"] = content
 			}
-			q["matched_ask_rule"] = rule
+			return rule
 		}
 	}
-	return q
+	for _, p := range d.Parts {
+		if p.Verdict == perm.Ask {
+			if rule := askRule(perm.Decision{Source: p.Source}); rule != nil {
+				return rule
+			}
+		}
+	}
+	return nil
 }
 
 // reasonType says in the protocol's words why somebody is asked.

@@ -156,6 +156,9 @@ func (s *Stage) ask(ctx context.Context, t *turn.Turn, c *call) (answer event.An
 	if s.Offer != nil {
 		question.Updates, question.Blocked = s.Offer(c.request(), c.decision)
 	}
+	if s.Server != nil {
+		question.Server = s.Server(c.block.Name)
+	}
 	if s.Hooks == nil || !s.Hooks.Answers(c.block.Name) {
 		answer, err = t.Ask(ctx, question)
 		return answer, err, false

@@ -37,6 +37,8 @@ type Deps struct {
 	Aliases map[string]string
 	// Offer says what a lasting answer to a question could grant, and which path is in the way. Nil: nothing is offered.
 	Offer func(req perm.Request, d perm.Decision) (updates json.RawMessage, blocked string)
+	// Server is the MCP server that a tool belongs to, nil for the program's own. Nil: there are none.
+	Server func(tool string) *event.Server
 	// Update applies permission updates that came with an answer. Nil: they are not taken.
 	Update func(updates json.RawMessage) error
 	// Remember keeps rules that a person's lasting answer granted. Nil: answers do not last.
