@@ -237,7 +237,7 @@ func previewOf(m msg.Message) (previewLine, bool) {
 	if m.Meta || m.Kind != msg.KindUser && m.Kind != msg.KindAssistant {
 		return previewLine{}, false
 	}
-	text, _ := jsonl.Typed(m.Text())
+	text, _ := msg.Typed(m.Text())
 	if text = strings.TrimSpace(text); text == "" {
 		return previewLine{}, false
 	}

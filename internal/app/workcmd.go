@@ -14,7 +14,6 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/git"
 	"lathe/internal/msg"
-	"lathe/internal/session/jsonl"
 	"lathe/internal/tool/bash"
 	"lathe/internal/turn"
 )
@@ -263,7 +262,7 @@ func exportMessage(b *strings.Builder, m msg.Message) {
 		fmt.Fprintf(b, "\n## Summary of what came before\n\n%s\n", strings.TrimSpace(m.Text()))
 	case m.Meta || m.Sidechain:
 	case m.Kind == msg.KindUser:
-		text, _ := jsonl.Typed(m.Text())
+		text, _ := msg.Typed(m.Text())
 		if text = strings.TrimSpace(text); text != "" {
 			fmt.Fprintf(b, "\n## User\n\n%s\n", text)
 		}

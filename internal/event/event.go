@@ -205,9 +205,6 @@ type (
 	ModelChanged struct{ Model, Reason string }
 )
 
-// Todos is the to-do list, whole.
-type Todos struct{ Items json.RawMessage }
-
 // CommandsChanged is the list of slash commands, whole, after it changed: objects with name, description, argumentHint
 // and, where there are any, aliases and builtin.
 type CommandsChanged struct{ Commands json.RawMessage }
@@ -244,7 +241,6 @@ func (Call) event()              {}
 func (CallCancelled) event()     {}
 func (ModeChanged) event()       {}
 func (ModelChanged) event()      {}
-func (Todos) event()             {}
 func (CommandsChanged) event()   {}
 func (ConversationReset) event() {}
 func (TurnDone) event()          {}

@@ -127,7 +127,7 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 	case ToolDone:
 		delete(e.progressed, ev.ID)
 		return nil
-	case Reply, State, ToolStarted, Ask, Todos:
+	case Reply, State, ToolStarted, Ask:
 		return nil // other front ends show these; the protocol has no line for them
 	}
 	return nil

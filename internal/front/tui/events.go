@@ -118,8 +118,6 @@ func (u *ui) event(env event.Envelope) {
 		if e.Reason != "" {
 			u.notice("info", e.Reason)
 		}
-	case event.Todos:
-		u.todos = readTodos(e.Items)
 	case event.CommandsChanged:
 		var list []command
 		if json.Unmarshal(e.Commands, &list) == nil {
@@ -303,7 +301,8 @@ func (u *ui) userMessage(m msg.Message) {
 		return
 	}
 	if text.Len() > 0 && !m.Meta && m.SourceAssistant == "" {
-		u.add(item{kind: kindUser, text: text.String()})
+		said, _ := msg.Typed(text.String())
+		u.add(item{kind: kindUser, text: said})
 	}
 }
 
@@ -322,6 +321,9 @@ func (u *ui) toolResult(b msg.Block, m msg.Message) {
 		}
 	} else if c, ok := u.work.call(b.ToolUseID); ok {
 		it.name, it.input, it.summary = c.Name, c.Input, summaryOf(c.Name, c.Input)
+	}
+	if it.name == "TodoWrite" && !it.isError {
+		u.todos = readTodos(it.input)
 	}
 	for _, c := range b.Content {
 		if c.Type == msg.TypeImage {

@@ -157,12 +157,13 @@ type todo struct {
 	Active  string `json:"activeForm"`
 }
 
-func readTodos(raw json.RawMessage) []todo {
-	var list []todo
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
+// readTodos reads the list out of a call that wrote it.
+func readTodos(input json.RawMessage) []todo {
+	var in struct {
+		Todos []todo `json:"todos"`
 	}
-	return list
+	_ = json.Unmarshal(input, &in)
+	return in.Todos
 }
 
 // todoRows shows the part of the list around what is worked at.

@@ -153,7 +153,7 @@ func cutField(text []byte, name string) string {
 
 // shorten makes one short line of a prompt. The output of commands, which stands in tags, is no prompt.
 func shorten(s string) string {
-	s, _ = Typed(s)
+	s, _ = msg.Typed(s)
 	s = strings.Join(strings.Fields(s), " ")
 	if strings.HasPrefix(s, "<command-") || strings.HasPrefix(s, "<local-command-") || strings.HasPrefix(s, "<bash-") {
 		return ""

@@ -9,10 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"lathe/internal/msg"
@@ -107,7 +105,7 @@ func spoken(record, want []byte) (where string, ok bool) {
 	if m == nil {
 		return "", false
 	}
-	plain, _ := Typed(m.Text())
+	plain, _ := msg.Typed(m.Text())
 	at := bytes.Index(bytes.ToLower([]byte(plain)), want)
 	if at < 0 || at > len(plain) {
 		return "", false
@@ -127,20 +125,3 @@ func around(text string, at, n int) string {
 	}
 	return strings.Join(strings.Fields(text[from:to]), " ")
 }
-
-// Typed reads what a transcript keeps of a typed command and returns it as it was typed: "/name args". Any other text
-// it returns as it is.
-func Typed(text string) (string, bool) {
-	if !strings.HasPrefix(strings.TrimSpace(text), "<command-") {
-		return text, false
-	}
-	m := typedForm().FindStringSubmatch(text)
-	if m == nil {
-		return text, false
-	}
-	return strings.TrimSpace(m[1] + " " + m[2]), true
-}
-
-var typedForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)^\s*(?:<command-message>.*?</command-message>\s*)?<command-name>(.*?)</command-name>\s*(?:<command-message>.*?</command-message>\s*)?(?:<command-args>(.*)</command-args>)?\s*$`)
-})
