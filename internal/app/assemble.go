@@ -69,7 +69,7 @@ func (r *run) engine() error {
 	r.restorePlan()
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.mode,
-		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn,
+		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn, Halted: &r.halted,
 		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.canAsk(), ModeSet: r.modeSet,
 	}
 	if r.o.askTool() && r.o.permissionPrompts != "none" {

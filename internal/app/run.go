@@ -80,6 +80,7 @@ type common struct {
 	procs   proc.Group // every child of the run
 	sandbox confinement
 	prices  *price.Table
+	halted  atomic.Bool // the process is about to exit: nothing more is done
 
 	book  atomic.Pointer[rulebook] // the rules in force
 	watch *config.Watcher          // of the settings files

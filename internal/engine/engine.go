@@ -56,6 +56,8 @@ type Config struct {
 	Asking func(event.Ask)
 	// Begin runs before a turn is announced. What it returns is appended before the prompt; an error ends the turn.
 	Begin func(ctx context.Context, t *turn.Turn) ([]msg.Message, error)
+	// Halted is shared by sessions that stand still together: a session and its sub-agents. Nil: the session is alone.
+	Halted *atomic.Bool
 	// AfterTurn joins what a turn may have left running. It is called once after each turn.
 	AfterTurn func(t *turn.Turn)
 }
@@ -83,8 +85,7 @@ type Session struct {
 	seq       uint64
 	last      string // id of the newest message
 
-	halted atomic.Bool
-	gate   chan struct{} // held by the running turn, or by Between
+	gate chan struct{} // held by the running turn, or by Between
 }
 
 // New returns a session. Use must be called before the first Submit.
@@ -92,6 +93,9 @@ func New(cfg Config) *Session {
 	s := &Session{
 		cfg: cfg, messages: cfg.State.Messages, frozen: cfg.State.Frozen,
 		model: cfg.Model, effort: cfg.Effort, mode: cfg.Mode, asks: map[string]chan event.Answer{}, gate: make(chan struct{}, 1),
+	}
+	if cfg.Halted == nil {
+		s.cfg.Halted = new(atomic.Bool)
 	}
 	if cfg.Trace != nil {
 		s.tracer = turn.NewTracer(cfg.Trace)
@@ -403,10 +407,10 @@ func (s *Session) Interrupt(cause error) {
 
 // Halt stops the session where it stands: nothing more is written, told, or done as a consequence. It is for a
 // process that is about to exit and whose children are being killed: their ends are not results.
-func (s *Session) Halt() { s.halted.Store(true) }
+func (s *Session) Halt() { s.cfg.Halted.Store(true) }
 
 func (s *Session) standStill() {
-	if s.halted.Load() {
+	if s.cfg.Halted.Load() {
 		select {} // until the process exits
 	}
 }

@@ -132,9 +132,22 @@ func (c *connection) explain(ctx context.Context, err error) error {
 	case errors.As(err, &rpc):
 		return fmt.Errorf("the MCP server %q refused the call: %s (code %d)", name, rpc.Message, rpc.Code)
 	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, io.EOF), c.sv.lost(c):
+		c.untilNoticed(ctx)
 		return fmt.Errorf("the MCP server %q was lost during this call, and what it did is unknown: %s. Its tools fail until it is connected again (/mcp reconnect %s)", name, c.lostText(), name)
 	}
 	return fmt.Errorf("the call of the MCP server %q failed: %w", name, err)
+}
+
+// untilNoticed waits until the server knows that its process has gone: a next call must not be sent to it and be taken for
+// one that it may have done.
+func (c *connection) untilNoticed(ctx context.Context) {
+	if c.child == nil || c.noticed == nil {
+		return
+	}
+	select {
+	case <-c.noticed:
+	case <-ctx.Done():
+	}
 }
 
 // lost reports whether the connection is no longer the server's.

@@ -43,6 +43,7 @@ type connection struct {
 	progress  map[string]func(text string)
 
 	closing sync.Once
+	noticed chan struct{} // closed when the server knows that the connection is gone; set before it is used
 }
 
 // link remembers the connection that a transport makes, so that it is closed whatever becomes of the handshake.

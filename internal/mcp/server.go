@@ -133,6 +133,7 @@ func (sv *server) connect(ctx context.Context, turn, lost int) {
 	switch {
 	case err == nil:
 		sv.state, sv.problem, sv.conn = Connected, "", conn
+		conn.noticed = make(chan struct{})
 		sv.set.spawn(func() { sv.watch(conn, turn) })
 	case errors.Is(err, errNeedsAuth):
 		sv.state, sv.problem = NeedsAuth, "it asks for a sign-in: run lathe mcp login "+sv.cfg.Name+", then /mcp reconnect "+sv.cfg.Name
@@ -186,6 +187,7 @@ func transient(err error) bool { return errors.As(err, new(transientError)) }
 // watch waits for the end of a connection that nobody asked for.
 func (sv *server) watch(conn *connection, turn int) {
 	conn.wait()
+	defer close(conn.noticed)
 	sv.mu.Lock()
 	if sv.turn != turn {
 		sv.mu.Unlock()
@@ -203,7 +205,7 @@ func (sv *server) watch(conn *connection, turn int) {
 	conn.close()
 	sv.set.changed(sv.cfg.Name)
 	if again {
-		sv.connect(ctx, turn, 1)
+		sv.set.spawn(func() { sv.connect(ctx, turn, 1) })
 	}
 }
 
