@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -369,6 +371,38 @@ func TestCloseInside(t *testing.T) {
 			go s.Close()
 		}
 	}
+}
+
+// Close may be called by the loop itself, however much it has not read, and a second Close waits for the first.
+func TestCloseByTheLoop(t *testing.T) {
+	many := make([]fakeapi.Block, 200)
+	for i := range many {
+		many[i] = bash("sleep 300")
+	}
+	b := newBench(t, calls(many...))
+	s := b.open(agent.Options{Allow: []string{"Bash"}})
+	read := 0
+	for range s.Submit(t.Context(), agent.Prompt{Text: "go"}) {
+		if read++; read > 1 {
+			continue
+		}
+		time.Sleep(300 * time.Millisecond) // more comes than is kept for a reader
+		s.Close()
+	}
+	if read > 100 {
+		t.Errorf("%d events after Close", read)
+	}
+	var again sync.WaitGroup
+	s = b.open(agent.Options{})
+	for range 2 {
+		again.Go(func() {
+			s.Close()
+			if _, err := s.Run(t.Context(), "closed"); !errors.Is(err, agent.ErrClosed) {
+				t.Errorf("closed: %v", err)
+			}
+		})
+	}
+	again.Wait()
 }
 
 func TestStructured(t *testing.T) {

@@ -34,6 +34,9 @@ type Session struct {
 
 	turn sync.Mutex // held by the prompt that is worked on
 
+	close   sync.Once
+	closing chan struct{} // closed when Close is called
+
 	mu     sync.Mutex
 	closed bool
 	now    *submission
@@ -69,6 +72,7 @@ func Open(o Options) (*Session, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Session{
 		app: a, o: o, ctx: ctx, stop: stop, open: map[string]context.CancelFunc{}, names: map[string]string{},
+		closing: make(chan struct{}),
 	}
 	s.loop.Go(s.read)
 	return s, nil
@@ -93,15 +97,18 @@ func (s *Session) Interrupt() {
 // closeLimit is how long Close waits for the end of an interrupted turn to be told.
 const closeLimit = 10 * time.Second
 
-// Close interrupts what runs and ends the session with everything that it started. It may be called more than once.
+// Close interrupts what runs and ends the session with everything that it started. It may be called more than once, and
+// inside the loop of Submit, which gets no more than what it had been sent. It waits for callbacks, so none may call it.
 func (s *Session) Close() error {
+	s.close.Do(s.end)
+	return nil
+}
+
+func (s *Session) end() {
 	s.mu.Lock()
-	again := s.closed
 	s.closed = true
 	s.mu.Unlock()
-	if again {
-		return nil
-	}
+	close(s.closing)
 	s.Interrupt()
 	_ = s.app.Conn.Send(s.ctx, event.Close{})
 	late := time.AfterFunc(closeLimit, s.stop)
@@ -110,7 +117,6 @@ func (s *Session) Close() error {
 	s.stop()
 	s.work.Wait()
 	s.app.Close()
-	return nil
 }
 
 // Prompt is what a session is given to do.
@@ -283,8 +289,14 @@ func (s *Session) hand(it item) {
 		return
 	}
 	select {
+	case sub.events <- it: // also while Close waits, as long as there is room
+		return
+	default:
+	}
+	select {
 	case sub.events <- it:
 	case <-sub.gone:
+	case <-s.closing: // it may be called by the very loop that would read
 	}
 }
 
