@@ -52,6 +52,7 @@ type Def struct {
 	Background bool     // runs in the background always
 	Color      string
 	Initial    string // first prompt, where it is the main thread
+	Memory     string // user, project or local: a directory of notes of its own; "": none
 	NoMemory   bool   // no CLAUDE.md
 	NoGit      bool   // no git status
 }
@@ -164,7 +165,7 @@ func Parse(text string) (d Def, ok bool) {
 		Name: f.Text("name"), Description: f.Text("description"), Prompt: strings.TrimSpace(body),
 		Disallowed: names(f.List("disallowedTools")), Model: f.Text("model"), Effort: f.Text("effort"), Mode: f.Text("permissionMode"),
 		Skills: f.List("skills"), Background: f.Bool("background", false), Color: f.Text("color"),
-		Initial: f.Text("initialPrompt"), NoMemory: f.Bool("omitClaudeMd", false),
+		Initial: f.Text("initialPrompt"), Memory: f.Text("memory"), NoMemory: f.Bool("omitClaudeMd", false),
 	}
 	if f.Has("tools") {
 		d.Tools, d.Spawns = tools(f)

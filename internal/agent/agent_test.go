@@ -12,10 +12,10 @@ import (
 
 func TestParse(t *testing.T) {
 	d, ok := Parse("---\nname: reviewer\ndescription: |\n  looks at\n  changes\ntools: Read, Agent(a, b), Bash(git *), mcp__s__*\ndisallowedTools: [Write, Task]\n" +
-		"model: inherit\npermissionMode: manual\nmaxTurns: 7\nskills: [one]\nmcpServers:\n  - s\nbackground: yes\neffort: high\nomitClaudeMd: true\n---\n\nBe strict.\n")
+		"model: inherit\npermissionMode: manual\nmaxTurns: 7\nskills: [one]\nmcpServers:\n  - s\nbackground: yes\neffort: high\nomitClaudeMd: true\nmemory: local\n---\n\nBe strict.\n")
 	want := Def{
 		Name: "reviewer", Description: "looks at changes", Prompt: "Be strict.", Tools: []string{"Read", "Agent", "Bash", "mcp__s__*"}, Spawns: []string{"a", "b"},
-		Disallowed: []string{"Write", "Agent"}, Mode: "default", MaxTurns: 7, Skills: []string{"one"}, Servers: []string{"s"}, Background: true, Effort: "high", NoMemory: true,
+		Disallowed: []string{"Write", "Agent"}, Mode: "default", MaxTurns: 7, Skills: []string{"one"}, Servers: []string{"s"}, Background: true, Effort: "high", Memory: "local", NoMemory: true,
 	}
 	if diff := cmp.Diff(want, d); !ok || diff != "" {
 		t.Errorf("ok %v: %s", ok, diff)

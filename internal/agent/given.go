@@ -25,6 +25,7 @@ type given struct {
 	Background  bool            `json:"background"`
 	Color       string          `json:"color"`
 	Initial     string          `json:"initialPrompt"`
+	Memory      string          `json:"memory"`
 	NoMemory    bool            `json:"omitClaudeMd"`
 }
 
@@ -68,7 +69,7 @@ func Given(raw json.RawMessage) ([]Def, error) {
 			Name: name, Description: strings.TrimSpace(g.Description), Prompt: strings.TrimSpace(g.Prompt), Scope: CLI,
 			Tools: names(g.Tools), Spawns: spawnsOf(g.Tools), Disallowed: names(g.Disallowed), Model: strings.TrimSpace(g.Model), Effort: text(g.Effort), Mode: g.Mode,
 			MaxTurns: g.MaxTurns, Skills: g.Skills, Servers: servers(g.Servers), Background: g.Background, Color: g.Color,
-			Initial: g.Initial, NoMemory: g.NoMemory,
+			Initial: g.Initial, Memory: g.Memory, NoMemory: g.NoMemory,
 		}
 		if !d.tidy() {
 			return nil, fmt.Errorf("agent %q needs a description, and a name of at most %d characters without a colon or a leading hyphen", name, maxName)
@@ -140,6 +141,9 @@ func (d *Def) tidy() bool {
 	}
 	if d.Mode == "manual" {
 		d.Mode = "default"
+	}
+	if d.Memory != "user" && d.Memory != "project" && d.Memory != "local" {
+		d.Memory = ""
 	}
 	d.MaxTurns = max(0, d.MaxTurns)
 	d.Skills = d.Skills[:min(len(d.Skills), maxSkills)]

@@ -57,6 +57,7 @@ func (r *run) agentSources() []attach.Source {
 		}
 		out = append(out, attach.Memory(r.loader(), r.takeTouched, r.warn, loaded), attach.Rules(r.loader(), r.takeTouched, r.warn, loaded))
 	}
+	out = append(out, r.notesSource()...)
 	if len(a.def.Skills) > 0 {
 		out = append(out, r.preloaded())
 	}

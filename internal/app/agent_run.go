@@ -101,6 +101,7 @@ func (a *agentPart) build() (*run, error) {
 	child := &run{common: r.common, agent: a, place: &place}
 	a.effort = first(a.effort, child.effort())
 	child.openAgent()
+	child.openNotes(&a.def)
 	var err error
 	if child.tools, err = child.newToolset(); err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func (r *run) agents() []agent.Def {
 			if err != nil || topErr != nil || !below(top, real) || slices.ContainsFunc(out, func(o agent.Def) bool { return o.Name == def.Name }) {
 				continue // a link must not make another file's text a prompt
 			}
-			def.Model, def.Effort = "", "" // what is paid for is not theirs to choose
+			def.Model, def.Effort, def.Memory = "", "", "" // what is paid for, and what is kept, is not theirs to choose
 			out = append(out, def)
 		}
 	}
@@ -172,6 +172,7 @@ func (r *run) mainAgent() error {
 		return fmt.Errorf("there is no agent %q; there are: %s", name, strings.Join(names, ", "))
 	}
 	r.main = &defs[i]
+	r.openNotes(r.main)
 	return nil
 }
 

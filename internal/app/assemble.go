@@ -272,7 +272,7 @@ func (r *run) sources() []attach.Source {
 	if r.agent != nil {
 		return r.agentSources()
 	}
-	out := append(r.memorySources(), r.skillSource())
+	out := append(append(r.memorySources(), r.notesSource()...), r.skillSource())
 	if r.servers != nil {
 		out = append(out, r.serverSource(), attach.Resources(r.readResource))
 	}

@@ -144,6 +144,9 @@ func (r *run) askHook(ctx context.Context, model, prompt string) (string, error)
 
 // covered judges a call as if a rule allowed its tool: what a hook's allow is worth.
 func (r *run) covered(req perm.Request) perm.Decision {
+	if d, refused := r.notes.refuses(req, r.tools.workspace.Abs); refused {
+		return d
+	}
 	env := r.env()
 	src := perm.Source{Kind: "hook", Rule: req.Tool, Scope: "session"}
 	env.Rules = env.Rules.With(perm.Rule{Text: req.Tool, Effect: perm.Allow, Source: src})

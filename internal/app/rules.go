@@ -268,6 +268,9 @@ func (r *run) decide(req perm.Request) perm.Decision {
 	env := r.env()
 	env.Sandbox = r.sandboxOf(req)
 	r.place.care(&env, req.Tool)
+	if d, refused := r.notes.refuses(req, r.tools.workspace.Abs); refused {
+		return d
+	}
 	return perm.Decide(req, env)
 }
 
@@ -279,11 +282,11 @@ func (r *run) env() perm.Env {
 	if r.memory.Dir != "" {
 		free = []string{r.memory.Dir}
 	}
-	return perm.Env{
+	return r.notes.over(perm.Env{
 		Free: free, Rules: r.skillSet(book.set), Mode: r.mode(), Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
-	}
+	})
 }
 
 // readDenied reports whether a read rule forbids a path; searches and mentions leave it out.

@@ -52,6 +52,7 @@ type run struct {
 	relevant  *attach.Relevant // nil where nothing is asked
 	trace     *trace.File
 	plan      planning
+	notes     *agentNotes // of the agent that it works by; nil: it keeps none
 
 	custom customState // of skills and commands of files
 	left   leftSessions
