@@ -67,6 +67,8 @@ func (u *ui) event(env event.Envelope) {
 		u.ready(e)
 	case event.Notice:
 		u.notice(e.Level, e.Text)
+	case event.TaskDone:
+		u.taskDone(e)
 	case event.Reply:
 		if then := u.replies[e.ID]; then != nil {
 			delete(u.replies, e.ID)
@@ -384,6 +386,15 @@ func (u *ui) systemMessage(m msg.Message) {
 			u.add(item{kind: kindNotice, level: m.Level, text: text})
 		}
 	}
+}
+
+// taskDone says why a turn may begin now that nobody asked for.
+func (u *ui) taskDone(e event.TaskDone) {
+	level := "info"
+	if e.Status == "failed" {
+		level = "warning"
+	}
+	u.notice(level, strings.TrimRight(e.Summary, ".")+"; /tasks "+e.ID+" shows its output")
 }
 
 func (u *ui) turnDone(r event.Result) {
