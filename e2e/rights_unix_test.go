@@ -152,3 +152,38 @@ func TestQueriesOfTheScreenAreNotForHosts(t *testing.T) {
 		t.Error("a command was run")
 	}
 }
+
+// An answer that is saved for a project is not made to hold everywhere by a link in it.
+func TestSavedAnswersStayInTheProject(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(call("Bash", `{"command":"touch a"}`), fakeapi.Text("done")))
+	mine := filepath.Join(r.home, ".claude", "settings.json")
+	r.file(".claude/x", "")
+	if err := os.MkdirAll(filepath.Dir(mine), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mine, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"settings.local.json", "settings.json"} {
+		if err := os.Symlink(mine, filepath.Join(r.dir, ".claude", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := r.host(t, "--permission-prompt-tool", "stdio")
+	h.user("go")
+	id, _ := h.asked()
+	update := func(where string) string {
+		return `{"type":"addRules","behavior":"allow","destination":"` + where + `","rules":[{"toolName":"Bash"}]}`
+	}
+	h.reply(id, `{"behavior":"allow","updatedInput":{"command":"touch a"},"updatedPermissions":[`+update("localSettings")+`,`+update("projectSettings")+`]}`)
+	h.typed("result")
+	h.query(`{"subtype":"update_settings","source":"localSettings","settings":{"outputStyle":"x"}}`)
+	h.end()
+	if b, err := os.ReadFile(mine); err != nil || string(b) != "{}\n" {
+		t.Errorf("the user's settings became %s, %v", b, err)
+	}
+	if _, err := os.Lstat(filepath.Join(r.dir, "a")); err != nil {
+		t.Error("the answer does not hold for the call")
+	}
+}

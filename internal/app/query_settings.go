@@ -120,8 +120,12 @@ func (r *run) updateSettings(_ context.Context, in settingsChange) (any, error) 
 			return nil, fmt.Errorf("in %s only %s may be written, as a text", in.Source, allowed)
 		}
 	}
+	file, err := r.settingsFile(where)
+	if err != nil {
+		return nil, err
+	}
 	for key, v := range in.Settings {
-		if err := config.Set(r.settingsFile(where), key, v); err != nil {
+		if err := config.Set(file, key, v); err != nil {
 			return nil, err
 		}
 	}

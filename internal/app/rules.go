@@ -9,6 +9,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/event"
+	"lathe/internal/file"
 	"lathe/internal/perm"
 )
 
@@ -96,30 +97,38 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	defer func() { r.compile(r.latest.Permissions()) }()
-	file := r.settingsFile(where)
-	if file == "" {
-		return nil // the session
+	file, err := r.settingsFile(where)
+	if err != nil || file == "" { // the session
+		return err
 	}
 	return r.save(func() error { return config.AddRules(file, effect, texts) })
 }
 
 // settingsFile is the file of a scope, "" for the session. A host looks for what it has saved in the folder of the
-// program that it was written for.
-func (r *run) settingsFile(where event.Scope) string {
+// program that it was written for. What is saved for a project stays in it: a link may not make it hold everywhere.
+func (r *run) settingsFile(where event.Scope) (string, error) {
 	d := r.place.sys.Dirs
 	folder, user := ".lathe", d.State
 	if r.o.host != nil {
 		folder, user = ".claude", d.Config
 	}
+	project, path := d.Work, ""
 	switch where {
 	case event.SaveLocal:
-		return filepath.Join(first(r.place.root, d.Work), folder, "settings.local.json")
+		project = first(r.place.root, d.Work)
+		path = filepath.Join(project, folder, "settings.local.json")
 	case event.SaveProject:
-		return filepath.Join(d.Work, folder, "settings.json")
+		path = filepath.Join(project, folder, "settings.json")
 	case event.SaveUser:
-		return filepath.Join(user, "settings.json")
+		return filepath.Join(user, "settings.json"), nil
+	default:
+		return "", nil
 	}
-	return ""
+	real, err := file.Resolve(path)
+	if err == nil && !below(project, real) {
+		err = fmt.Errorf("%s is a link that leads out of the project (%s), so nothing was saved", path, real)
+	}
+	return path, err
 }
 
 // save writes a settings file, takes up what it then says, and binds the trust that there is to that. Only what write

@@ -118,9 +118,9 @@ func (r *run) forget(rules []perm.Rule, effect perm.Verdict, where event.Scope, 
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	defer func() { r.compile(r.latest.Permissions()) }()
-	file := r.settingsFile(where)
-	if file == "" {
-		return nil
+	file, err := r.settingsFile(where)
+	if err != nil || file == "" {
+		return err
 	}
 	return r.save(func() error { return config.RemoveRules(file, effect, gone) })
 }
