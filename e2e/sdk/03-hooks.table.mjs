@@ -1,5 +1,5 @@
 // Callbacks of the host for each hook event.
-export default (t, { assert, call, say, user, feed }) => {
+export default (t, { assert, call, say, user, feed, fs, path }) => {
   const bash = (command) => call("Bash", { command });
   const bypass = { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true };
   const on = (event, f, matcher, more) => ({ [event]: [{ matcher, hooks: [f], ...more }] });
@@ -180,6 +180,27 @@ export default (t, { assert, call, say, user, feed }) => {
     const seen = [];
     await c.all("go", { hooks: on("MessageDisplay", async (i) => { seen.push(i); return {}; }) });
     assert.ok(seen.some((i) => i.delta.includes("hello") && i.turn_id && i.message_id));
+  });
+  t("MessageDisplay changes what is shown, and nothing else", [say("the word is swordfish"), say("again swordfish")], async (c) => {
+    const input = feed(user("a"));
+    const s = await c.all(input, { hooks: on("MessageDisplay", async (i) => ({ hookSpecificOutput: { hookEventName: "MessageDisplay", displayContent: i.delta.replace("swordfish", "***") } })) },
+      (m) => { if (m.type === "result") { if (m.result === "the word is swordfish") input.push(user("b")); else input.end(); } });
+    assert.deepEqual(s.blocks("text").map((b) => b.text), ["the word is ***", "again ***"]);
+    assert.match(JSON.stringify((await c.last()).messages), /the word is swordfish/);
+    const kept = await c.sdk.getSessionMessages(s.init.session_id, { dir: c.dir });
+    assert.match(JSON.stringify(kept), /again swordfish/);
+  });
+  t("FileChanged", [say(call("Read", { file_path: "a.txt" })), say("one"), say("two"), say("three")], async (c) => {
+    c.file("a.txt", "first");
+    const seen = [];
+    const input = feed(user("a"));
+    let n = 0;
+    await c.all(input, { ...bypass, hooks: { FileChanged: [{ matcher: "a.txt|b.txt", hooks: [async (i) => { seen.push([i.event, path.basename(i.file_path)]); return {}; }] }, { matcher: "c.txt", hooks: [async () => { seen.push("no"); return {}; }] }] } }, async (m) => {
+      if (m.type !== "result") return;
+      n++;
+      if (n === 1) { c.file("a.txt", "second"); input.push(user("b")); } else if (n === 2) { fs.rmSync(path.join(c.dir, "a.txt")); input.push(user("c")); } else { await c.until("the hooks", () => seen.length >= 2); input.end(); }
+    });
+    assert.deepEqual(seen, [["change", "a.txt"], ["unlink", "a.txt"]]);
   });
   t("CwdChanged", [say(bash("mkdir sub && cd sub")), say("ok")], async (c) => {
     let seen;

@@ -66,7 +66,7 @@ func (r *run) agentSources() []attach.Source {
 	}
 	return append(out,
 		attach.Date(),
-		attach.Changed(r.tools.files, r.tools.workspace.Rel),
+		attach.Changed(r.tools.files, r.tools.workspace.Rel, r.hooks.fileChanged),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.agentTasks(),
 	)

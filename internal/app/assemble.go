@@ -91,6 +91,9 @@ func (r *run) engine() error {
 		r.session, r.ledger = engine.New(cfg), r.agent.parent.ledger.Sub(ledger, limits)
 		return nil
 	}
+	if h := r.hooks; h != nil {
+		cfg.Shown, cfg.Holds = h.display, h.displays
+	}
 	cfg.Background = r.work
 	r.session, r.ledger = engine.New(cfg), account.New(ledger, limits)
 	if r.conv.resumed {
@@ -287,7 +290,7 @@ func (r *run) sources() []attach.Source {
 		attach.Directory(r.place.sys.Dirs.Work, r.toldDir()),
 		r.agentMention(),
 		attach.Mention(r.tools.readFile, func(path string) bool { return !r.readDenied(path) }),
-		attach.Changed(r.tools.files, ws.Rel),
+		attach.Changed(r.tools.files, ws.Rel, r.hooks.fileChanged),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.taskSource(),
 		attach.Budget(r.o.maxBudget, r.ledger.Used),

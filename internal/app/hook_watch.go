@@ -2,12 +2,13 @@ package app
 
 import (
 	"context"
+	"path/filepath"
 
-	"lathe/internal/event"
 	"lathe/internal/hook"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/price"
+	"lathe/internal/turn"
 )
 
 // added tells hooks of a further working directory.
@@ -72,17 +73,47 @@ func (r *run) switchOf(to, asked, source string) modelSwitch {
 	return s
 }
 
-// display tells hooks of an answer's text as it is shown.
-func (h *hooks) display(e event.Envelope) {
-	m, ok := e.Event.(event.Message)
-	if !ok || e.Parent != "" || m.Msg.Kind != msg.KindAssistant || m.Msg.APIError != "" || !h.bus.Has(hook.MessageDisplay, "") {
-		return
+// displays reports whether a hook may change what is shown of an answer.
+func (h *hooks) displays() bool { return h.bus.Has(hook.MessageDisplay, "") }
+
+// display lets hooks change what is shown of an answer's text.
+func (h *hooks) display(t *turn.Turn, m msg.Message) msg.Message {
+	text := m.Text()
+	if m.Kind != msg.KindAssistant || m.APIError != "" || text == "" || !h.displays() {
+		return m
 	}
-	text := m.Msg.Text()
-	if text == "" {
-		return
-	}
-	h.observe(hook.Payload{Event: hook.MessageDisplay, Fields: map[string]any{
-		"turn_id": e.Turn, "message_id": m.Msg.ID, "index": 0, "final": true, "delta": text,
+	ctx, cancel := untilInterrupted(h.ctx, t)
+	defer cancel()
+	o, _ := h.fire(ctx, t, hook.Payload{Event: hook.MessageDisplay, Fields: map[string]any{
+		"turn_id": t.ID, "message_id": m.ID, "index": 0, "final": true, "delta": text,
 	}})
+	if o.Display == nil || *o.Display == text {
+		return m
+	}
+	return reworded(m, *o.Display)
+}
+
+// reworded is a message with another text in the place of its own.
+func reworded(m msg.Message, text string) msg.Message {
+	var blocks []msg.Block
+	put := false
+	for _, b := range m.Blocks {
+		switch {
+		case b.Type != msg.TypeText:
+			blocks = append(blocks, b)
+		case !put:
+			blocks, put = append(blocks, msg.Text(text)), true
+		}
+	}
+	m.Blocks = blocks
+	return m
+}
+
+// fileChanged tells hooks that a file which the conversation has read changed on disk.
+func (h *hooks) fileChanged(path, what string) {
+	if h == nil {
+		return
+	}
+	h.r.prepareEnvFile()
+	h.observe(hook.Payload{Event: hook.FileChanged, Match: filepath.Base(path), Fields: map[string]any{"file_path": path, "event": what}})
 }

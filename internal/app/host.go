@@ -107,7 +107,7 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 		live.disconnect()
 		return report(r.st, err)
 	}
-	last, err := sdk.Run(ctx, shown{conn, r.hooks, debug}, in, r.st.Out, opts)
+	last, err := sdk.Run(ctx, logged{conn, debug}, in, r.st.Out, opts)
 	live.disconnect()
 	if err != nil && !errors.Is(err, sdk.ErrOutput) {
 		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Inert(err.Error()))
@@ -123,23 +123,19 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 	return exitOK
 }
 
-// shown lets the hooks see what the host is shown.
-type shown struct {
+// logged writes what the host is shown to the debug log.
+type logged struct {
 	event.Conn
-	hooks *hooks
 	debug *headless.Debug // nil: no log
 }
 
-func (s shown) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
-	if s.hooks == nil && s.debug == nil {
+func (s logged) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
+	if s.debug == nil {
 		return s.Conn.Events(ctx)
 	}
 	return func(yield func(event.Envelope, error) bool) {
 		for e, err := range s.Conn.Events(ctx) {
 			s.debug.Event(e)
-			if s.hooks != nil {
-				s.hooks.display(e)
-			}
 			if !yield(e, err) {
 				return
 			}

@@ -54,6 +54,10 @@ type Config struct {
 	Answer func(ctx context.Context, a event.Ask) (event.Answer, error)
 	// Asking is told of each question that waits for a person. Nil: nobody is.
 	Asking func(event.Ask)
+	// Shown gives a message as front ends see it, and Holds reports whether it may change the words of an answer: then
+	// they are not shown while they come. What is stored and sent stays as it is. Nil: as it is.
+	Shown func(t *turn.Turn, m msg.Message) msg.Message
+	Holds func() bool
 	// Begin runs before a turn is announced. What it returns is appended before the prompt; an error ends the turn.
 	Begin func(ctx context.Context, t *turn.Turn) ([]msg.Message, error)
 	// Halted is shared by sessions that stand still together: a session and its sub-agents. Nil: the session is alone.
@@ -204,7 +208,7 @@ func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.En
 		gone := make(chan struct{})             // closed when the consumer has left
 		send := s.sender(out, gone)
 		var runErr error
-		t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: e}) })
+		t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: s.withheld(e)}) })
 		s.outlet.open(send)
 		go func() {
 			runErr = s.run(ctx, t)
@@ -247,6 +251,15 @@ func (s *Session) sender(out chan<- event.Envelope, gone <-chan struct{}) func(e
 	}
 }
 
+// withheld takes the words out of a piece of an answer that is shown only when it is whole.
+func (s *Session) withheld(e event.Event) event.Event {
+	if d, ok := e.(event.Stream); ok && d.Text != "" && !d.Think && s.cfg.Holds != nil && s.cfg.Holds() {
+		d.Text = ""
+		return d
+	}
+	return e
+}
+
 func (s *Session) begin(p event.Prompt, cancel context.CancelCauseFunc, emit func(event.Event) error) *turn.Turn {
 	if p.ID == "" {
 		p.ID = s.cfg.NewID()
@@ -255,7 +268,7 @@ func (s *Session) begin(p event.Prompt, cancel context.CancelCauseFunc, emit fun
 	defer s.mu.Unlock()
 	s.cancel = cancel
 	t := turn.New(s.cfg.NewID(), s.cfg.Log.ID(), p, s.messages, turn.Services{
-		Emit: emit, Persist: s.persist, Ask: s.asker(emit), Now: s.cfg.Now,
+		Emit: emit, Persist: s.persist, Ask: s.asker(emit), Now: s.cfg.Now, Shown: s.cfg.Shown,
 	})
 	t.Model, t.Effort, s.turnModel = s.model, s.effort, s.model
 	if s.frozen != nil {

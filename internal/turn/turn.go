@@ -75,6 +75,8 @@ type Services struct {
 	Emit func(e event.Event) error
 	// Persist writes messages to the session's log, setting id, parent and time. When it returns they are on disk.
 	Persist func(m ...msg.Message) ([]msg.Message, error)
+	// Shown gives a message as front ends see it; what is stored and sent stays as it is. Nil: as it is.
+	Shown func(t *Turn, m msg.Message) msg.Message
 	// Ask puts a question to a person; it returns ErrNobody at once when no one can answer.
 	Ask func(ctx context.Context, a event.Ask) (event.Answer, error)
 	// Now is the clock for stamps.
@@ -111,6 +113,9 @@ func (t *Turn) Append(m ...msg.Message) error {
 	}
 	t.Messages = append(t.Messages, kept...)
 	for _, k := range kept {
+		if t.svc.Shown != nil {
+			k = t.svc.Shown(t, k)
+		}
 		if err := t.Emit(event.Message{Msg: k}); err != nil {
 			return err
 		}

@@ -195,7 +195,8 @@ func TestChangedFiles(t *testing.T) {
 		info, _ := os.Stat(path)
 		cache.Put(path, tool.ReadState{Hash: tool.Hash(b), Size: info.Size(), ModTime: info.ModTime(), Content: b})
 	}
-	run := attach.New(attach.Changed(cache, filepath.Base))
+	var told []string
+	run := attach.New(attach.Changed(cache, filepath.Base, func(path, what string) { told = append(told, filepath.Base(path)+" "+what) }))
 	w := newWorld()
 	step := func() string {
 		before := len(w.t.Messages)
@@ -236,6 +237,9 @@ func TestChangedFiles(t *testing.T) {
 	}
 	if got := step(); got != "" {
 		t.Errorf("told twice that it is gone: %q", got)
+	}
+	if d := cmp.Diff([]string{"a.txt change", "a.txt change", "a.txt unlink"}, told); d != "" {
+		t.Errorf("who is told: %s", d)
 	}
 }
 

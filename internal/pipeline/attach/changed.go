@@ -15,8 +15,9 @@ import (
 // changedMax is the size up to which a changed file is read again, in bytes.
 const changedMax = 256 << 10
 
-// Changed attaches the differences of files that the conversation has read and that changed on disk since.
-func Changed(files *tool.ReadCache, rel func(string) string) Source {
+// Changed attaches the differences of files that the conversation has read and that changed on disk since. told is told
+// of each, with "change" or "unlink"; nil: nobody is.
+func Changed(files *tool.ReadCache, rel func(string) string, told func(path, what string)) Source {
 	return Source{
 		Name: "changed_file", Budget: 32 << 10,
 		When: func(_ *turn.Turn, _ Seen) bool { return len(files.All()) > 0 },
@@ -34,11 +35,22 @@ func Changed(files *tool.ReadCache, rel func(string) string) Source {
 				}
 				if item, ok := changedItem(ctx, files, p, all[p], rel(p)); ok {
 					out = append(out, item)
+					if told != nil {
+						told(p, whatOf(files, p))
+					}
 				}
 			}
 			return out, nil
 		},
 	}
+}
+
+// whatOf says what became of a file that changed: one that is gone was forgotten.
+func whatOf(files *tool.ReadCache, path string) string {
+	if _, ok := files.Get(path); !ok {
+		return "unlink"
+	}
+	return "change"
 }
 
 func changedItem(ctx context.Context, files *tool.ReadCache, path string, was tool.ReadState, name string) (Item, bool) {

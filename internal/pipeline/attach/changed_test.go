@@ -35,7 +35,7 @@ func TestChangedFollowsNoLink(t *testing.T) {
 		t.Skipf("SKIPPED: %v", err)
 	}
 	w := newWorld()
-	if err := attach.New(attach.Changed(cache, filepath.Base))(t.Context(), w.t); err != nil {
+	if err := attach.New(attach.Changed(cache, filepath.Base, nil))(t.Context(), w.t); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(w.text(), "private") {
