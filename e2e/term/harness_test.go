@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		"lathe": func() {
 			os.Exit(app.Main(os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
+		"asker":       asker,
+		"fake-editor": fakeEditor,
 	})
 }
 
@@ -357,8 +359,11 @@ func (s *screen) steady() string {
 
 var clocks = regexp.MustCompile(`\(\d+s( · [↑↓] [0-9.]+k?)?`)
 
+var callClocks = regexp.MustCompile(`(?m)^(▸ .*) \d+s$`)
+
 func (s *screen) mask(text string) string {
 	text = strings.NewReplacer(s.cmd.Dir, "/W", "✸", "✶", "✹", "✶", "✺", "✶", "✷", "✶").Replace(text)
+	text = callClocks.ReplaceAllString(text, "$1 0s")
 	return clocks.ReplaceAllString(text, "(0s")
 }
 

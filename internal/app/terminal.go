@@ -93,7 +93,7 @@ func (s *screen) die(code int) {
 // start builds a session for the screen.
 func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error) {
 	o := *s.o
-	o.asks, o.entry = true, screenEntry
+	o.asks, o.entry, o.canCall = true, screenEntry, tui.Calls
 	switch {
 	case req.Resume != "":
 		o.resume, o.cont, o.fork, o.sessionID = req.Resume, false, req.Fork, ""
@@ -258,6 +258,12 @@ func (r *run) screenQueries() map[string]answer {
 				ids = append(ids, p.ID)
 			}
 			return map[string]any{"ids": ids}, nil
+		}),
+		"open_address": on(func(ctx context.Context, in struct {
+			URL string `json:"url"`
+		},
+		) (any, error) {
+			return nothing{}, openBrowser(ctx, &r.procs, r.place.sys.Environ(), in.URL)
 		}),
 		"status_line": r.runStatusLine,
 		"shell":       r.runShell,

@@ -23,6 +23,7 @@ type plain struct {
 	mu      sync.Mutex
 	ask     *event.Ask
 	trust   chan TrustAnswer
+	forms   []*plainForm // of MCP servers; the first is asked
 	running bool
 }
 
@@ -124,6 +125,10 @@ func (p *plain) askTrust(t Trust) TrustAnswer {
 func (p *plain) typed(l string) {
 	p.mu.Lock()
 	ask, trust, running := p.ask, p.trust, p.running
+	var form *plainForm
+	if len(p.forms) > 0 {
+		form = p.forms[0]
+	}
 	p.mu.Unlock()
 	switch {
 	case trust != nil:
@@ -138,6 +143,8 @@ func (p *plain) typed(l string) {
 		trust <- a
 	case ask != nil:
 		p.answer(ask, strings.TrimSpace(l))
+	case form != nil:
+		p.formLine(form, l)
 	case strings.TrimSpace(l) == "":
 		if running {
 			p.say("Stopping.")
@@ -210,6 +217,10 @@ func (p *plain) event(e event.Event) {
 		p.say("Denied: %s. %s", e.Name, e.Decision.Reason)
 	case event.Ask:
 		p.asked(e)
+	case event.Call:
+		p.called(e)
+	case event.CallCancelled:
+		p.uncalled(e.ID)
 	case event.AskWithdrawn:
 		p.mu.Lock()
 		p.ask = nil

@@ -52,16 +52,17 @@ type ui struct {
 	later     []func()        // queries for a session that is being built
 	nextID    int
 
-	items    []item
-	commit   []width.Line // to go into the scrollback with the next picture
-	lastKind kind
-	work     work
-	status   status
-	dialogs  []dialog
-	prompt   prompt
-	queue    []queued
-	menu     *menu
-	spun     struct {
+	items     []item
+	commit    []width.Line // to go into the scrollback with the next picture
+	lastKind  kind
+	work      work
+	status    status
+	dialogs   []dialog
+	hostCalls map[string]dialog // what the session asked of its host, by the call's id
+	prompt    prompt
+	queue     []queued
+	menu      *menu
+	spun      struct {
 		key  spinKey
 		line string
 	}
