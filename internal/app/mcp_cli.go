@@ -29,7 +29,7 @@ const mcpUsage = `usage:
   lathe mcp login NAME [--no-browser]                           sign in to a server on the web
   lathe mcp logout NAME
   lathe mcp reset-project-choices                               forget which servers are switched off here
-SCOPE is local (the default: you, in this project), user (you, everywhere) or project (.mcp.json, for everybody).`
+SCOPE is local (the default: you, in this project), user (you, everywhere) or project (.mcp.json, for everybody)`
 
 // mcpFlags are the options of lathe mcp.
 type mcpFlags struct {

@@ -122,7 +122,8 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 
 // dropsOnly refuses to resume at an earlier message when more is dropped by that than the turn of one prompt.
 func dropsOnly(store jsonl.Store, start jsonl.Start, ref, prompt string) error {
-	refused := func(why string) error { return fmt.Errorf("Resume rejected by --resume-drops-turn: %s", why) }
+	const head = "Resume rejected by --resume-drops-turn: " // hosts look for it
+	refused := func(why string) error { return fmt.Errorf("%s%s", head, why) }
 	m, err := store.Find(start.Dir, ref)
 	if err != nil {
 		return err
