@@ -93,6 +93,9 @@ func (r *run) checkTrust() check {
 	if r.place.trusted {
 		return check{checkOK, "trust", "this project is trusted"}
 	}
+	if r.place.savedRules {
+		return check{checkOK, "trust", "this project is not trusted; of its settings only the permission rules count that you saved in it"}
+	}
 	return check{checkNote, "trust", "this project is not trusted: its settings only restrict, and nothing of it runs by itself (lathe trust)"}
 }
 

@@ -46,6 +46,9 @@ type option struct {
 	do      func(comment string)
 }
 
+// minBody is the number of rows of what is asked about that are kept while the answers can be shortened.
+const minBody = 6
+
 // choice is a dialog with a text and answers below it, taken by arrows and Enter, by number, or by letter.
 type choice struct {
 	ask     string // id of the question that it answers
@@ -61,7 +64,8 @@ type choice struct {
 	esc     func()
 	extra   func(u *ui, name string) bool // further keys
 	hint    string
-	stays   bool // an answer does not close it
+	stays   bool   // an answer does not close it
+	cut     []bool // options that are not shown whole; a key chooses such a one and does not take it yet
 }
 
 func (c *choice) rows(u *ui, cols, max int) ([]string, screen.Cursor) {
@@ -70,16 +74,43 @@ func (c *choice) rows(u *ui, cols, max int) ([]string, screen.Cursor) {
 	for i := range head {
 		head[i] = c.style.With(u.th.Strong).Paint(head[i])
 	}
-	var foot []string
-	cur := screen.Cursor{Hidden: true}
-	selRow := 0
+	body := c.body(inner)
+	foot, cur, selRow := c.answers(u, cols, false)
+	room := max - len(head) - len(foot) - 1
+	if room < min(minBody, len(body)) { // what is asked about must be seen before it is answered
+		foot, cur, selRow = c.answers(u, cols, true)
+		room = max - len(head) - len(foot) - 1
+	}
+	if room < 3 { // a low terminal: the answers must be seen
+		over := len(foot) - (max - len(head) - 4)
+		if over > 0 && over <= selRow {
+			foot = foot[over:]
+			cur.Row -= over
+		}
+		room = max - len(head) - len(foot) - 1
+	}
+	out := append(head, c.window(u, body, room)...)
+	out = append(out, "")
+	cur.Row += len(out)
+	out = append(out, foot...)
+	return out, cur
+}
+
+// answers are the options and the hint below them; short keeps those that are not chosen to one row.
+func (c *choice) answers(u *ui, cols int, short bool) (foot []string, cur screen.Cursor, selRow int) {
+	cur = screen.Cursor{Hidden: true}
+	c.cut = make([]bool, len(c.options))
 	for i, o := range c.options {
 		lead, style := "  ", theme.Style("")
 		if i == c.sel {
 			lead, style = u.th.Accent.Paint("❯ "), u.th.Accent
 			selRow = len(foot)
 		}
-		for j, l := range rowsOf(fmt.Sprintf("%d. %s", i+1, o.label), cols-4) {
+		rows := rowsOf(fmt.Sprintf("%d. %s", i+1, o.label), cols-4)
+		if short && i != c.sel && len(rows) > 1 {
+			c.cut[i], rows = true, []string{width.Cut(fmt.Sprintf("%d. %s", i+1, o.label), cols-4, "…")}
+		}
+		for j, l := range rows {
 			if j > 0 {
 				lead = "     "
 			}
@@ -102,24 +133,10 @@ func (c *choice) rows(u *ui, cols, max int) ([]string, screen.Cursor) {
 	if u.hint != "" {
 		hint = u.hint
 	}
-	for _, l := range rowsOf(hint, inner) {
+	for _, l := range rowsOf(hint, cols-2) {
 		foot = append(foot, u.th.Faint.Paint(l))
 	}
-	body := c.body(inner)
-	room := max - len(head) - len(foot) - 1
-	if room < 3 { // a low terminal: the answers must be seen
-		over := len(foot) - (max - len(head) - 4)
-		if over > 0 && over <= selRow {
-			foot = foot[over:]
-			cur.Row -= over
-		}
-		room = max - len(head) - len(foot) - 1
-	}
-	out := append(head, c.window(u, body, room)...)
-	out = append(out, "")
-	cur.Row += len(out)
-	out = append(out, foot...)
-	return out, cur
+	return foot, cur, selRow
 }
 
 // window is the part of the body that finds room, with a word about the rest.
@@ -175,6 +192,10 @@ func (c *choice) key(u *ui, k term.Key) {
 	default:
 		for i, o := range c.options {
 			if name == fmt.Sprint(i+1) || o.hotkey != "" && name == o.hotkey {
+				if i < len(c.cut) && c.cut[i] && i != c.sel {
+					c.sel = i
+					return
+				}
 				c.take(u, i)
 				return
 			}
