@@ -147,6 +147,9 @@ func (f *fullView) draw(u *ui) error {
 	for len(rows) < f.view {
 		rows = append(rows, "")
 	}
+	if !f.transcript && !f.follow && len(foot) > 0 && foot[0] == "" {
+		foot[0] = u.th.Faint.Paint("↓ more below · ctrl+end")
+	}
 	cur.Row += len(rows)
 	return f.scr.Draw(append(rows, foot...), cur)
 }

@@ -40,6 +40,9 @@ func (u *ui) submit() {
 	}
 	d := ed.Take()
 	u.menu = nil
+	if u.full != nil {
+		u.full.follow = true // what comes of it is at the end
+	}
 	u.prompt.changed(u)
 	if u.prompt.shell {
 		u.prompt.shell = false
