@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,8 +49,9 @@ type Def struct {
 	Mode       string // permission mode that is wished for
 	MaxTurns   int    // model calls of one run; 0: no limit
 	Skills     []string
-	Servers    []string // names of MCP servers; nil: the session's
-	Background bool     // runs in the background always
+	Servers    []string        // names of MCP servers; nil: the session's
+	Hooks      json.RawMessage // in the form of settings; nil: none. Only those of trusted sources may run
+	Background bool            // runs in the background always
 	Color      string
 	Initial    string // first prompt, where it is the main thread
 	Memory     string // user, project or local: a directory of notes of its own; "": none
@@ -169,6 +171,9 @@ func Parse(text string) (d Def, ok bool) {
 	}
 	if f.Has("tools") {
 		d.Tools, d.Spawns = tools(f)
+	}
+	if f.Has("hooks") {
+		d.Hooks, _ = json.Marshal(f["hooks"]) // what is no JSON is none
 	}
 	if f.Has("mcpServers") {
 		d.Servers = some(f.List("mcpServers"))

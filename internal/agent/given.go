@@ -22,6 +22,7 @@ type given struct {
 	MaxTurns    int             `json:"maxTurns"`
 	Skills      list            `json:"skills"`
 	Servers     json.RawMessage `json:"mcpServers"`
+	Hooks       json.RawMessage `json:"hooks"`
 	Background  bool            `json:"background"`
 	Color       string          `json:"color"`
 	Initial     string          `json:"initialPrompt"`
@@ -68,7 +69,7 @@ func Given(raw json.RawMessage) ([]Def, error) {
 		d := Def{
 			Name: name, Description: strings.TrimSpace(g.Description), Prompt: strings.TrimSpace(g.Prompt), Scope: CLI,
 			Tools: names(g.Tools), Spawns: spawnsOf(g.Tools), Disallowed: names(g.Disallowed), Model: strings.TrimSpace(g.Model), Effort: text(g.Effort), Mode: g.Mode,
-			MaxTurns: g.MaxTurns, Skills: g.Skills, Servers: servers(g.Servers), Background: g.Background, Color: g.Color,
+			MaxTurns: g.MaxTurns, Skills: g.Skills, Servers: servers(g.Servers), Hooks: g.Hooks, Background: g.Background, Color: g.Color,
 			Initial: g.Initial, Memory: g.Memory, NoMemory: g.NoMemory,
 		}
 		if !d.tidy() {

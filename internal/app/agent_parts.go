@@ -120,11 +120,14 @@ func (h *hooks) of(r *run) *hooks {
 	if h.top != nil {
 		top = h.top
 	}
-	return &hooks{r: r, top: top, bus: top.bus, set: top.set, effort: top.effort, ctx: top.ctx, stop: top.stop, cwd: r.tools.workspace.Cwd()}
+	return &hooks{r: r, top: top, bus: top.bus, set: top.set, also: h.also, effort: top.effort, ctx: top.ctx, stop: top.stop, cwd: r.tools.workspace.Cwd()}
 }
 
-// mark puts into a payload which sub-agent it comes from.
+// mark puts into a payload which sub-agent it comes from, and that one's own handlers.
 func (h *hooks) mark(p *hook.Payload) {
+	if p.Also == nil {
+		p.Also = h.also
+	}
 	if h.r.agent == nil {
 		return
 	}

@@ -33,6 +33,7 @@ type agentPart struct {
 	model      string
 	effort     string
 	background bool
+	ownHooks   bool // its hooks are the only ones there are, and end with it
 	quiet      bool // its work is shown to nobody, and no hook sees it
 
 	work *backAgent // its run, to the session
@@ -305,6 +306,9 @@ func (r *run) closeAgent() {
 	}
 	if err := r.conv.log.Close(); err != nil {
 		r.warn("close the transcript of a sub-agent: " + err.Error())
+	}
+	if r.agent.ownHooks {
+		r.hooks.close()
 	}
 	if r.trace != nil {
 		r.trace.Close()

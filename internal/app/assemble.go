@@ -42,7 +42,7 @@ func (r *run) assemble() error {
 		r.openMemory()
 		r.hooks = r.newHooks()
 	} else if !r.agent.quiet {
-		r.hooks = r.agent.parent.hooks.of(r)
+		r.openAgentHooks()
 	}
 	r.openCheckpoints()
 	if err := r.engine(); err != nil {

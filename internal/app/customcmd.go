@@ -432,7 +432,9 @@ func (h *hooks) refusesLine(ctx context.Context, s skill.Skill, command, id, by 
 		return ""
 	}
 	call := tools.HookCall{ID: id, Tool: "Bash", Input: in}
-	o := h.bus.Fire(ctx, h.call(hook.PreToolUse, call, map[string]any{"tool_use_id": id}))
+	p := h.call(hook.PreToolUse, call, map[string]any{"tool_use_id": id})
+	h.mark(&p)
+	o := h.bus.Fire(ctx, p)
 	h.tell(o)
 	switch {
 	case o.Stop:

@@ -22,7 +22,7 @@ import (
 
 // fire runs the hooks of a moment inside a turn, shows what they say, and makes messages of what is to be kept.
 func (h *hooks) fire(ctx context.Context, t *turn.Turn, p hook.Payload) (hook.Outcome, turn.Hooked) {
-	if !h.bus.Has(p.Event, p.Match) {
+	if !h.has(p.Event, p.Match) {
 		return hook.Outcome{}, turn.Hooked{}
 	}
 	p.Prompt = t.Input.ID
@@ -232,7 +232,7 @@ func (h *hooks) late() attach.Source {
 var _ tools.Hooks = (*hooks)(nil)
 
 // Guards implements tools.Hooks.
-func (h *hooks) Guards(name string) bool { return h.bus.Has(hook.PreToolUse, name) }
+func (h *hooks) Guards(name string) bool { return h.has(hook.PreToolUse, name) }
 
 func (h *hooks) call(e hook.Event, c tools.HookCall, more map[string]any) hook.Payload {
 	more["tool_name"], more["tool_input"] = c.Tool, h.absolute(c.Input)
@@ -283,7 +283,7 @@ func (h *hooks) Refused(ctx context.Context, t *turn.Turn, c tools.HookCall, d p
 }
 
 // Answers implements tools.Hooks.
-func (h *hooks) Answers(name string) bool { return h.bus.Has(hook.PermissionRequest, name) }
+func (h *hooks) Answers(name string) bool { return h.has(hook.PermissionRequest, name) }
 
 // Asked implements tools.Hooks.
 func (h *hooks) Asked(ctx context.Context, t *turn.Turn, c tools.HookCall, d perm.Decision) turn.Hooked {
@@ -320,7 +320,7 @@ func (h *hooks) moved(ctx context.Context, t *turn.Turn) []msg.Message {
 	was := h.cwd
 	h.cwd = now
 	h.mu.Unlock()
-	if was == now || !h.bus.Has(hook.CwdChanged, "") {
+	if was == now || !h.has(hook.CwdChanged, "") {
 		return nil
 	}
 	h.r.prepareEnvFile()

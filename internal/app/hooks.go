@@ -31,6 +31,7 @@ type hooks struct {
 	set *hook.Set
 	// effort is the session's. Settings that are read anew do not change it, and hooks run beside that reading.
 	effort string
+	also   *hook.Set       // of the agent; nil: none
 	ctx    context.Context // ends with the run
 	stop   context.CancelFunc
 	wg     sync.WaitGroup // of hooks that nobody waits for
@@ -48,6 +49,11 @@ func (r *run) newHooks() *hooks {
 	if set.Empty() && r.o.host == nil { // a host may register hooks at any time
 		return nil
 	}
+	return r.makeHooks(set)
+}
+
+// makeHooks builds what fires the handlers of a set.
+func (r *run) makeHooks(set *hook.Set) *hooks {
 	h := &hooks{r: r, set: set, cwd: r.tools.workspace.Cwd(), effort: r.effort()}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	deps := hook.Deps{
@@ -94,6 +100,9 @@ func (r *run) hookSources() []hook.Source {
 	}
 	if off == "" && !onlyManaged {
 		out = append(out, r.pluginHooks()...)
+	}
+	if r.main != nil {
+		out = append(out, r.agentHookSource(*r.main)...)
 	}
 	return out
 }
@@ -215,7 +224,7 @@ func (h *hooks) observe(p hook.Payload) {
 		h.top.observe(p)
 		return
 	}
-	if !h.bus.Has(p.Event, p.Match) {
+	if !h.bus.Has(p.Event, p.Match) && !p.Also.Has(p.Event, p.Match) {
 		return
 	}
 	h.wg.Go(func() { h.tell(h.bus.Fire(h.ctx, p)) })

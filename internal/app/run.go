@@ -173,11 +173,22 @@ func newRun(o *options, st Streams) (*run, error) {
 // prompt reads the prompt from the command line and standard input.
 func (r *run) prompt() (event.Prompt, error) {
 	p := event.Prompt{Images: r.o.images, Typed: len(r.o.prompt)}
+	initial := ""
+	if r.main != nil && !r.conv.resumed {
+		initial = r.main.Initial
+	}
+	if initial != "" && r.o.prompt == "" && !isPiped(r.st.In) {
+		p.Text, p.Typed = initial, 0
+		return p, nil
+	}
 	if r.o.prompt == "" && len(r.o.images) > 0 && !isPiped(r.st.In) {
 		return p, nil
 	}
 	var err error
-	p.Text, err = promptText(r.o.prompt, r.st.In, r.warn)
+	if p.Text, err = promptText(r.o.prompt, r.st.In, r.warn); err == nil && initial != "" {
+		p.Text = initial + "\n\n" + p.Text
+		p.Typed += len(initial) + 2
+	}
 	return p, err
 }
 

@@ -66,6 +66,7 @@ type Payload struct {
 	Started func(Run)
 	Done    func(Run)
 	Limit   time.Duration // for all handlers together; 0: each has its own
+	Also    *Set          // further handlers: of the agent in which it happens
 }
 
 // Outcome is what the handlers together want.
@@ -107,8 +108,12 @@ func (b *Bus) Has(e Event, match string) bool {
 	if b == nil {
 		return false
 	}
+	return looked(e, match, b.groups(e, nil))
+}
+
+func looked(e Event, match string, groups []group) bool {
 	info, _ := infoOf(e)
-	for _, g := range b.groups(e) {
+	for _, g := range groups {
 		if !info.match || g.matcher.match(match) || g.matcher.broken != "" && guards(e) {
 			return true
 		}
@@ -119,7 +124,7 @@ func (b *Bus) Has(e Event, match string) bool {
 // Fire runs every handler that matches, beside each other, and joins their answers. It returns when all have ended,
 // except those that run in the background.
 func (b *Bus) Fire(ctx context.Context, p Payload) Outcome {
-	if b == nil || len(b.groups(p.Event)) == 0 {
+	if b == nil || len(b.groups(p.Event, p.Also)) == 0 {
 		return Outcome{}
 	}
 	info, _ := infoOf(p.Event)
@@ -150,7 +155,7 @@ func (b *Bus) Fire(ctx context.Context, p Payload) Outcome {
 // pick returns the handlers that are meant, each once. broken is the reason for which the call must not run.
 func (b *Bus) pick(p Payload, info eventInfo) (out []*handler, broken string) {
 	seen := map[string]bool{}
-	for _, g := range b.groups(p.Event) {
+	for _, g := range b.groups(p.Event, p.Also) {
 		if info.match && !g.matcher.match(p.Match) {
 			if g.matcher.broken != "" && guards(p.Event) {
 				return nil, fmt.Sprintf("the matcher %q of a %s hook cannot be evaluated (%s): %s", g.text, p.Event, g.where, g.matcher.broken)

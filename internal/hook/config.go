@@ -85,6 +85,26 @@ func Parse(sources []Source, opt perm.Options) *Set {
 // Empty reports that no handler would ever run.
 func (s *Set) Empty() bool { return s == nil || len(s.groups) == 0 }
 
+// Has is what it is of a Bus, for the handlers of this set.
+func (s *Set) Has(e Event, match string) bool { return s != nil && looked(e, match, s.groups[e]) }
+
+// Of returns the handlers of an agent, which in turn are active in an agent that this one starts: for that one's end
+// only its own count.
+func (s *Set) Of(inner *Set) *Set {
+	out := &Set{groups: map[Event][]group{}}
+	for _, from := range []*Set{s, inner} {
+		if from == nil {
+			continue
+		}
+		for e, g := range from.groups {
+			if from == inner || e != SubagentStop && e != SubagentStart {
+				out.groups[e] = append(out.groups[e], g...)
+			}
+		}
+	}
+	return out
+}
+
 // Count returns the number of handlers of each event.
 func (s *Set) Count() map[Event]int {
 	out := map[Event]int{}

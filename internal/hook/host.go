@@ -68,11 +68,14 @@ func (m hostMatcher) group(e Event, info eventInfo) group {
 	return g
 }
 
-// groups are the handlers of an event, those of the settings first.
-func (b *Bus) groups(e Event) []group {
+// groups are the handlers of an event, those of the settings first, then those of an agent.
+func (b *Bus) groups(e Event, also *Set) []group {
 	var own []group
 	if b.deps.Set != nil {
 		own = b.deps.Set.groups[e]
+	}
+	if also != nil && len(also.groups[e]) > 0 {
+		own = append(own[:len(own):len(own)], also.groups[e]...)
 	}
 	host := b.host.Load()
 	if host == nil || len(host.groups[e]) == 0 {

@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/internal/fakeapi"
+)
+
+// Hooks of a definition are active while its agent runs, Stop as SubagentStop; those of an untrusted project never run.
+func TestAgentOwnHooks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		args     []string
+		settings string
+		runs     bool
+	}{
+		{name: "trusted", args: []string{"--trust"}, runs: true},
+		{name: "beside those of the session", args: []string{"--trust", "--settings", `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"true"}]}]}}`}, runs: true},
+		{name: "not trusted"},
+		{name: "switched off", args: []string{"--trust", "--settings", `{"disableAllHooks":true}`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+				var a fakeapi.Answer
+				switch {
+				case isWorker(q) && first(q):
+					a = answer(readFile("a.txt"), readFile("secret.txt"))
+				case isWorker(q):
+					a = fakeapi.Text("fine")
+				case first(q):
+					a = answer(readFile("secret.txt"))
+				case !strings.Contains(string(q.Body), "Report of a sub-agent"):
+					a = answer(handOver("worker", "read"))
+				default:
+					a = fakeapi.Text("done")
+				}
+				return &a
+			}})
+			r.file("a.txt", "content\n")
+			r.file("secret.txt", "kangaroo\n")
+			r.file(".claude/agents/worker.md", `---
+name: worker
+description: works
+hooks:
+  PreToolUse:
+    - matcher: Read
+      hooks:
+        - type: command
+          command: "cat > in.json; if grep -q secret in.json; then echo not that one >&2; exit 2; fi"
+  Stop:
+    - hooks:
+        - type: command
+          command: "cat >> stop.log; echo >> stop.log"
+---
+You are the worker.
+`)
+			r.must(append([]string{"-p", "go"}, c.args...)...)
+			seen, own := false, false
+			for _, q := range r.api.Requests() {
+				if isWorker(q) {
+					seen = seen || strings.Contains(string(q.Body), "kangaroo")
+				} else {
+					own = own || strings.Contains(string(q.Body), "kangaroo")
+				}
+			}
+			if !own {
+				t.Error("a hook of the agent ran for the session itself")
+			}
+			log, _ := filepath.Glob(filepath.Join(r.dir, "stop.log"))
+			if seen == c.runs || (len(log) == 1) != c.runs {
+				t.Errorf("read %v, stop hook ran %v", seen, len(log) == 1)
+			}
+			if c.runs {
+				if text := r.read(log[0]); strings.Count(text, `"hook_event_name":"SubagentStop"`) != 1 || !strings.Contains(text, `"agent_type":"worker"`) {
+					t.Errorf("the stop hook: %s", text)
+				}
+			}
+			r.legal()
+		})
+	}
+}
+
+// The initial prompt of the agent that a session works by stands before its first prompt, and only that.
+func TestInitialPrompt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence(fakeapi.Text("one"), fakeapi.Text("two"), fakeapi.Text("three")))
+	def := `{"worker":{"description":"does it","prompt":"You are the worker.","initialPrompt":"Look around first."}}`
+	r.must("-p", "then go", "--agents", def, "--agent", "worker")
+	if got := r.last().LastUserText(); !strings.HasSuffix(got, "Look around first.\n\nthen go") {
+		t.Errorf("the first prompt: %q", got)
+	}
+	r.must("-p", "go on", "-c", "--agents", def, "--agent", "worker")
+	if got := r.last().LastUserText(); !strings.HasSuffix(got, "go on") || strings.Contains(got, "Look around") {
+		t.Errorf("the second prompt: %q", got)
+	}
+	r.must("-p", "--agents", def, "--agent", "worker")
+	if got := r.last().LastUserText(); !strings.HasSuffix(got, "Look around first.") {
+		t.Errorf("no prompt: %q", got)
+	}
+}

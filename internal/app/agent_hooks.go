@@ -1,0 +1,82 @@
+package app
+
+import (
+	"encoding/json"
+
+	"lathe/internal/agent"
+	"lathe/internal/config"
+	"lathe/internal/hook"
+	"lathe/internal/perm"
+)
+
+// agentHookSource is the hooks of a definition that may run here: a plugin's never, a project's with trust, and none
+// that the settings switch off.
+func (r *run) agentHookSource(def agent.Def) []hook.Source {
+	if len(def.Hooks) == 0 || string(def.Hooks) == "null" || r.o.recording != nil {
+		return nil
+	}
+	off, onlyManaged := hooksOff(r.place.settings)
+	managed := def.Scope == agent.Managed
+	switch {
+	case off == config.Managed, off != "" && !managed, onlyManaged && !managed,
+		r.o.bare && !managed && def.Scope != agent.CLI,
+		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.trusted:
+		return nil
+	}
+	return []hook.Source{{Scope: "agent " + def.Name, File: first(def.Path, "the agent "+def.Name), Dir: r.place.sys.Dirs.Work, Hooks: def.Hooks}}
+}
+
+// openAgentHooks gives a sub-agent the session's hooks, those of the agents above it, and its own.
+func (r *run) openAgentHooks() {
+	above := r.agent.parent.hooks
+	r.hooks = above.of(r)
+	sources := r.agentHookSource(r.agent.def)
+	if len(sources) == 0 {
+		if r.hooks != nil {
+			r.hooks.also = above.also.Of(nil)
+		}
+		return
+	}
+	sources[0].Hooks = stopOfAgent(sources[0].Hooks)
+	d := r.place.sys.Dirs
+	set := hook.Parse(sources, perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
+	for _, w := range set.Warnings {
+		r.warn(w)
+	}
+	if r.hooks == nil {
+		r.hooks, r.agent.ownHooks = r.makeHooks(&hook.Set{}), true
+	}
+	var outer *hook.Set
+	if above != nil {
+		outer = above.also
+	}
+	r.hooks.also = outer.Of(set)
+}
+
+// stopOfAgent makes the hooks of Stop those of SubagentStop: in a sub-agent that is what its end is.
+func stopOfAgent(raw json.RawMessage) json.RawMessage {
+	var events map[string]json.RawMessage
+	if json.Unmarshal(raw, &events) != nil || events[string(hook.Stop)] == nil {
+		return raw
+	}
+	var stop, sub []json.RawMessage
+	if json.Unmarshal(events[string(hook.Stop)], &stop) != nil {
+		return raw
+	}
+	_ = json.Unmarshal(events[string(hook.SubagentStop)], &sub) // what is no list is named by the parser, and lost
+	delete(events, string(hook.Stop))
+	joined, err := json.Marshal(append(sub, stop...))
+	if err != nil {
+		return raw
+	}
+	events[string(hook.SubagentStop)] = joined
+	if out, err := json.Marshal(events); err == nil {
+		return out
+	}
+	return raw
+}
+
+// has reports whether anything would be looked at for an event.
+func (h *hooks) has(e hook.Event, match string) bool {
+	return h.bus.Has(e, match) || h.also.Has(e, match)
+}
