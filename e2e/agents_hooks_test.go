@@ -50,7 +50,7 @@ hooks:
     - matcher: Read
       hooks:
         - type: command
-          command: "cat > in.json; if grep -q secret in.json; then echo not that one >&2; exit 2; fi"
+          command: "if grep -q secret.txt; then echo not that one >&2; exit 2; fi"
   Stop:
     - hooks:
         - type: command
@@ -90,15 +90,15 @@ func TestInitialPrompt(t *testing.T) {
 	r := newRig(t, fakeapi.Sequence(fakeapi.Text("one"), fakeapi.Text("two"), fakeapi.Text("three")))
 	def := `{"worker":{"description":"does it","prompt":"You are the worker.","initialPrompt":"Look around first."}}`
 	r.must("-p", "then go", "--agents", def, "--agent", "worker")
-	if got := r.last().LastUserText(); !strings.HasSuffix(got, "Look around first.\n\nthen go") {
+	if got := r.last().LastUserText(); !strings.Contains(got, "\nLook around first.\n\nthen go\n") {
 		t.Errorf("the first prompt: %q", got)
 	}
 	r.must("-p", "go on", "-c", "--agents", def, "--agent", "worker")
-	if got := r.last().LastUserText(); !strings.HasSuffix(got, "go on") || strings.Contains(got, "Look around") {
+	if got := r.last().LastUserText(); !strings.Contains(got, "go on") || strings.Contains(got, "Look around") {
 		t.Errorf("the second prompt: %q", got)
 	}
 	r.must("-p", "--agents", def, "--agent", "worker")
-	if got := r.last().LastUserText(); !strings.HasSuffix(got, "Look around first.") {
+	if got := r.last().LastUserText(); !strings.Contains(got, "\nLook around first.\n") {
 		t.Errorf("no prompt: %q", got)
 	}
 }

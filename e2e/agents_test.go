@@ -380,7 +380,7 @@ func TestKilledDuringAgent(t *testing.T) {
 		var a fakeapi.Answer
 		switch {
 		case isWorker(q) && first(q):
-			a = answer(readFile("a.txt"))
+			a = fakeapi.Answer{Blocks: []fakeapi.Block{readFile("a.txt")}, Usage: map[string]int{"output_tokens": 7000}}
 		case isWorker(q):
 			<-hang
 		default:
@@ -403,7 +403,23 @@ func TestKilledDuringAgent(t *testing.T) {
 			t.Errorf("its transcript does not hold %s", want)
 		}
 	}
-	r.goesOn("go", "read a.txt")
+	for range 2 { // what it had cost is counted, and counted once
+		r.goesOn("go", "read a.txt")
+		o := r.must("-p", "how much", "-c", "--output-format", "json")
+		var res struct {
+			ModelUsage map[string]struct{ OutputTokens int } `json:"modelUsage"`
+		}
+		if err := json.Unmarshal([]byte(o.out), &res); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, m := range res.ModelUsage {
+			n += m.OutputTokens
+		}
+		if n < 7000 || n >= 14000 {
+			t.Errorf("%d output tokens are counted; the sub-agent's answer had 7000", n)
+		}
+	}
 }
 
 // An agent file of a project: its tools, its model and its limit apply. It takes a name of the user's only when the

@@ -22,6 +22,7 @@ import (
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/provider"
 	"lathe/internal/session"
+	"lathe/internal/session/jsonl"
 	"lathe/internal/tool/todo"
 	"lathe/internal/turn"
 )
@@ -109,6 +110,9 @@ func (r *run) engine() error {
 func (r *run) takeUp() {
 	if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
 		r.place.notes = append(r.place.notes, err.Error())
+	}
+	if path := first(r.conv.state.Meta.Path, r.conv.log.Path()); path != "" {
+		r.ledger.RestoreAgents(jsonl.AgentAnswers(path, r.ledger.Totals().At))
 	}
 	_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
 	_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)

@@ -55,6 +55,7 @@ type Totals struct {
 	Removed int                   `json:"lines_removed"`
 	Models  map[string]ModelTotal `json:"models,omitempty"` // by requested model
 	Last    string                `json:"last,omitempty"`   // API id of the newest answer that is counted
+	At      time.Time             `json:"at,omitzero"`      // when they were kept: what sub-agents did until then is counted
 }
 
 // ModelTotal is what one model was used for.
@@ -73,14 +74,15 @@ type Ledger struct {
 	cfg    Config
 	parent *Ledger // of a sub-agent's: what it counts counts there too
 
-	mu     sync.Mutex
-	totals Totals
-	before float64 // cost when this run of the program began
-	turns  map[string]int
-	held   map[string]int // how often Stop made each turn go on
-	tasks  map[string]*task
-	warned int // the highest share of the dollar budget that was warned of, in percent
-	last   lastCall
+	mu       sync.Mutex
+	totals   Totals
+	before   float64 // cost when this run of the program began
+	restored bool    // the totals began with a kept record
+	turns    map[string]int
+	held     map[string]int // how often Stop made each turn go on
+	tasks    map[string]*task
+	warned   int // the highest share of the dollar budget that was warned of, in percent
+	last     lastCall
 }
 
 // lastCall is what the prompt cache holds, as far as we know.
@@ -120,7 +122,7 @@ func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
 		t.Models = map[string]ModelTotal{}
 	}
 	spent := l.totals.Cost - l.before
-	l.totals = t
+	l.totals, l.restored = t, len(kept) > 0 && err == nil
 	from := 0
 	if t.Last != "" {
 		from = len(messages) // not found: another branch, or behind a compaction; the record covers more than this
@@ -147,6 +149,32 @@ func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
 	}
 	l.before = l.totals.Cost - spent
 	return err
+}
+
+// RestoreAgents counts the answers of sub-agents that came after the kept record was written: a crash leaves them in
+// their transcripts only. It follows Restore.
+func (l *Ledger) RestoreAgents(messages []msg.Message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.totals.At.IsZero() && l.restored {
+		return // a record of a version that did not say when
+	}
+	spent := l.totals.Cost - l.before
+	usage := map[string]msg.Message{}
+	var order []string
+	for _, m := range messages {
+		if m.Kind != msg.KindAssistant || m.Usage == nil || m.APIID == "" || !m.Time.After(l.totals.At) {
+			continue
+		}
+		if _, ok := usage[m.APIID]; !ok {
+			order = append(order, m.APIID)
+		}
+		usage[m.APIID] = m
+	}
+	for _, id := range order {
+		l.add(usage[id].Model, *usage[id].Usage)
+	}
+	l.before = l.totals.Cost - spent
 }
 
 // Totals returns a copy of the sums so far.

@@ -91,6 +91,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 			break
 		}
 	}
+	l.totals.At = t.Now()
 	r.Cost, r.LinesAdded, r.LinesRemoved = l.totals.Cost, l.totals.Added, l.totals.Removed
 	r.ModelUsage = make(map[string]event.ModelUsage, len(l.totals.Models))
 	for name, m := range l.totals.Models {

@@ -1,6 +1,13 @@
 package jsonl
 
-import "lathe/internal/msg"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lathe/internal/msg"
+)
 
 // Contents gives access to the content of each message in a session file by the message's id, whatever branch it is
 // on. What others append meanwhile is not seen.
@@ -20,4 +27,34 @@ func Contents(path string) (func(id string) []msg.Block, error) {
 		}
 		return nil
 	}, nil
+}
+
+// AgentAnswers returns the answers in the transcripts of a session's sub-agents, those of files that were written to
+// since. What cannot be read is left out.
+func AgentAnswers(path string, since time.Time) []msg.Message {
+	files, _ := filepath.Glob(filepath.Join(globbed(sideDir(path)), "subagents", "agent-*"+ext)) // the pattern is well formed
+	var out []msg.Message
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.ModTime().Before(since) {
+			continue
+		}
+		f, err := readFile(file)
+		if err != nil {
+			continue
+		}
+		for i := range f.lines {
+			if f.lines[i].kind != kindAssistant {
+				continue
+			}
+			if m := decodeMessage(&f.lines[i]); m != nil {
+				out = append(out, *m)
+			}
+		}
+	}
+	return out
+}
+
+// globbed is a path as a pattern that means only it.
+func globbed(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
