@@ -49,9 +49,10 @@ type Def struct {
 	Mode       string // permission mode that is wished for
 	MaxTurns   int    // model calls of one run; 0: no limit
 	Skills     []string
-	Servers    []string        // names of MCP servers; nil: the session's
-	Hooks      json.RawMessage // in the form of settings; nil: none. Only those of trusted sources may run
-	Background bool            // runs in the background always
+	Servers    []string                   // names of MCP servers; nil: the session's
+	Hooks      json.RawMessage            // in the form of settings; nil: none. Only those of trusted sources may run
+	Inline     map[string]json.RawMessage // MCP servers that it brings along, by name. Only those of trusted sources may start
+	Background bool                       // runs in the background always
 	Color      string
 	Initial    string // first prompt, where it is the main thread
 	Memory     string // user, project or local: a directory of notes of its own; "": none
@@ -177,6 +178,10 @@ func Parse(text string) (d Def, ok bool) {
 	}
 	if f.Has("mcpServers") {
 		d.Servers = some(f.List("mcpServers"))
+		if raw, err := json.Marshal(f["mcpServers"]); err == nil && f.Text("mcpServers") == "" {
+			d.Servers, d.Inline = servers(raw)
+			d.Servers = some(d.Servers)
+		}
 	}
 	if n, err := strconv.Atoi(f.Text("maxTurns")); err == nil {
 		d.MaxTurns = n

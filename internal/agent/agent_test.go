@@ -39,7 +39,7 @@ func TestGiven(t *testing.T) {
 	got, err := Given(json.RawMessage(`{"b":{"description":"B","prompt":"pb","tools":["Read","Agent(x)"],"mcpServers":["s",{"t":{"command":"c"}}],"model":"haiku"},"a":{"description":"A","prompt":"pa","tools":"Read, Bash(ls)","maxTurns":-1}}`))
 	want := []Def{
 		{Name: "a", Description: "A", Prompt: "pa", Scope: CLI, Tools: []string{"Read", "Bash"}},
-		{Name: "b", Description: "B", Prompt: "pb", Scope: CLI, Tools: []string{"Read", "Agent"}, Spawns: []string{"x"}, Servers: []string{"s", "t"}, Model: "haiku"},
+		{Name: "b", Description: "B", Prompt: "pb", Scope: CLI, Tools: []string{"Read", "Agent"}, Spawns: []string{"x"}, Servers: []string{"s", "t"}, Inline: map[string]json.RawMessage{"t": json.RawMessage(`{"command":"c"}`)}, Model: "haiku"},
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v: %s", err, diff)

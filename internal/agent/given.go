@@ -69,9 +69,10 @@ func Given(raw json.RawMessage) ([]Def, error) {
 		d := Def{
 			Name: name, Description: strings.TrimSpace(g.Description), Prompt: strings.TrimSpace(g.Prompt), Scope: CLI,
 			Tools: names(g.Tools), Spawns: spawnsOf(g.Tools), Disallowed: names(g.Disallowed), Model: strings.TrimSpace(g.Model), Effort: text(g.Effort), Mode: g.Mode,
-			MaxTurns: g.MaxTurns, Skills: g.Skills, Servers: servers(g.Servers), Hooks: g.Hooks, Background: g.Background, Color: g.Color,
+			MaxTurns: g.MaxTurns, Skills: g.Skills, Hooks: g.Hooks, Background: g.Background, Color: g.Color,
 			Initial: g.Initial, Memory: g.Memory, NoMemory: g.NoMemory,
 		}
+		d.Servers, d.Inline = servers(g.Servers)
 		if !d.tidy() {
 			return nil, fmt.Errorf("agent %q needs a description, and a name of at most %d characters without a colon or a leading hyphen", name, maxName)
 		}
@@ -86,14 +87,14 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// servers are the names among a definition's MCP servers, nil when it does not say. An inline definition counts by its
-// name.
-func servers(raw json.RawMessage) []string {
+// servers are the names of a definition's MCP servers, nil when it does not say, and the entries of those that it
+// brings along.
+func servers(raw json.RawMessage) (out []string, own map[string]json.RawMessage) {
 	var all []json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || all == nil {
-		return nil
+		return nil, nil
 	}
-	out := []string{}
+	out = []string{}
 	for _, one := range all {
 		var name string
 		var inline map[string]json.RawMessage
@@ -102,9 +103,13 @@ func servers(raw json.RawMessage) []string {
 			out = append(out, name)
 		case json.Unmarshal(one, &inline) == nil:
 			out = append(out, slices.Sorted(maps.Keys(inline))...)
+			if own == nil {
+				own = map[string]json.RawMessage{}
+			}
+			maps.Copy(own, inline)
 		}
 	}
-	return out
+	return out, own
 }
 
 // some is a list that is there, even when it is empty: it leaves nothing.

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/agent"
 	"lathe/internal/event"
 	"lathe/internal/git"
+	"lathe/internal/mcp"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/session"
@@ -33,8 +34,9 @@ type agentPart struct {
 	model      string
 	effort     string
 	background bool
-	ownHooks   bool // its hooks are the only ones there are, and end with it
-	quiet      bool // its work is shown to nobody, and no hook sees it
+	servers    *mcp.Set // that its definition brings along; nil: none
+	ownHooks   bool     // its hooks are the only ones there are, and end with it
+	quiet      bool     // its work is shown to nobody, and no hook sees it
 
 	work *backAgent // its run, to the session
 	uses int        // tool calls so far
@@ -98,6 +100,7 @@ func (a *agentPart) build() (*run, error) {
 	r.changing.Lock() // this runs beside the session, which takes up settings
 	place := *r.place
 	place.settings = r.latest
+	place.notes = nil // they are told
 	r.changing.Unlock()
 	child := &run{common: r.common, agent: a, place: &place}
 	a.effort = first(a.effort, child.effort())
@@ -107,13 +110,20 @@ func (a *agentPart) build() (*run, error) {
 	if child.tools, err = child.newToolset(); err != nil {
 		return nil, err
 	}
+	child.openOwnServers()
 	if len(child.tools.registry.Names()) == 0 && a.def.Tools != nil && len(a.def.Tools) > 0 {
+		child.closeAgent()
 		return nil, fmt.Errorf("the sub-agent %s would have no tool: none of %s is offered here", a.def.Name, strings.Join(a.def.Tools, ", "))
 	}
-	if err := child.openTrace(); err != nil {
+	err = child.openTrace()
+	if err == nil {
+		err = child.assemble()
+	}
+	if err != nil {
+		child.closeAgent() // what was started for it
 		return nil, err
 	}
-	return child, child.assemble()
+	return child, nil
 }
 
 // openAgent gives the sub-agent an id and a transcript. The id follows from the call, so that a run that is played again
@@ -306,6 +316,9 @@ func (r *run) closeAgent() {
 	}
 	if err := r.conv.log.Close(); err != nil {
 		r.warn("close the transcript of a sub-agent: " + err.Error())
+	}
+	if r.agent.servers != nil {
+		r.agent.servers.Close()
 	}
 	if r.agent.ownHooks {
 		r.hooks.close()

@@ -74,7 +74,7 @@ func (r *run) agents() []agent.Def {
 			if err != nil || topErr != nil || !below(top, real) || slices.ContainsFunc(out, func(o agent.Def) bool { return o.Name == def.Name }) {
 				continue // a link must not make another file's text a prompt
 			}
-			def.Model, def.Effort, def.Memory, def.Initial, def.Hooks = "", "", "", "", nil // what is paid for, is kept and runs is not theirs to choose
+			def.Model, def.Effort, def.Memory, def.Initial, def.Hooks, def.Inline = "", "", "", "", nil, nil // what is paid for, is kept and runs is not theirs to choose
 			out = append(out, def)
 		}
 	}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"lathe/internal/agent"
+	"lathe/internal/mcp"
+	"lathe/internal/tool/mcptool"
+)
+
+// agentServerEntries are the MCP servers that a definition brings along and that may be started here: a plugin's never, a
+// project's with trust, and none that a policy refuses. What the session has by the same name stays the session's.
+func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
+	if len(def.Inline) == 0 || r.o.recording != nil || def.Scope == agent.Plugin || def.Scope == agent.Project && !r.place.trusted {
+		return nil
+	}
+	given := def.Scope == agent.CLI || def.Scope == agent.Managed
+	if (r.o.strictServers || r.o.bare) && !given {
+		return nil
+	}
+	if _, exclusive, err := r.managedServers(); (exclusive || err != nil) && def.Scope != agent.Managed {
+		return nil
+	}
+	scope := mcp.Flag
+	if def.Scope == agent.Project {
+		scope = mcp.Project
+	}
+	list, problems := mcp.ParseServers(def.Inline, scope, def.Path)
+	note := func(problems []mcp.Problem) {
+		for _, p := range problems {
+			r.warn(p.String())
+		}
+	}
+	note(problems)
+	list = r.allowedServers(list, note)
+	if s := r.root().servers; s != nil {
+		list = slices.DeleteFunc(list, func(c mcp.Config) bool { _, taken := s.set.Server(c.Name); return taken })
+	}
+	return list
+}
+
+// openOwnServers starts a sub-agent's own servers and gives it their tools. They end with it.
+func (r *run) openOwnServers() {
+	configs := r.agentServerEntries(r.agent.def)
+	if len(configs) == 0 {
+		return
+	}
+	dirs, ts := r.place.sys.Dirs, r.tools
+	set := mcp.New(mcp.Deps{
+		Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv, Dir: dirs.Work, Project: first(r.place.root, dirs.Work),
+		Version: Version, Roots: ts.workspace.Roots(), Spill: r.spillServer, Changed: func(string) {}, Tokens: mcp.NewTokens(dirs.State),
+	}, configs)
+	r.agent.servers = set
+	set.Start()
+	ctx, cancel := context.WithTimeout(r.root().work.ctx, flagWait)
+	defer cancel()
+	set.Wait(ctx, func(mcp.Config) bool { return true })
+	for _, st := range set.Status() {
+		if st.State != mcp.Connected {
+			r.warn("the MCP server " + st.Name + " of the agent " + r.agent.def.Name + " is not there: " + first(st.Error, string(st.State)))
+		}
+	}
+	for _, t := range set.Tools() {
+		if keepsTool(r.agent.def, t.FullName) && !r.serverDenied(t.FullName) {
+			ts.registry.Add(mcptool.New(t, set))
+		}
+	}
+}
