@@ -11,7 +11,6 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/session"
-	"lathe/internal/tool/bash"
 )
 
 // testRun is a run in a directory of its own.
@@ -120,20 +119,5 @@ func TestTitleOfAHost(t *testing.T) {
 	}
 	if st, _, err := store.Open("one"); err != nil || st.Meta.Title != "a [31m b" {
 		t.Errorf("%q, %v", st.Meta.Title, err)
-	}
-}
-
-// The end of a session waits for the turn that a report asks for which has just come.
-func TestLingerForNews(t *testing.T) {
-	r := testRun(t, "-p", "/clear")
-	b := &backAgent{run: &run{agent: &agentPart{}}, back: true}
-	b.Task = bash.Task{ID: "a1", State: bash.Completed}
-	r.work.agents = append(r.work.agents, b)
-	if r.work.Linger(0) == 0 {
-		t.Error("the session would end with the report untold")
-	}
-	r.work.told["a1 ended"] = true
-	if r.work.Linger(0) != 0 {
-		t.Error("nothing is waited for")
 	}
 }

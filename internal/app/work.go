@@ -43,7 +43,9 @@ type work struct {
 // backAgent is the run of a sub-agent. It begins in the foreground or in the background, and may change to the latter.
 type backAgent struct {
 	bash.Task
-	run     *run
+	kind    string // its type
+	depth   int
+	run     *run // nil when one in the background has ended: its conversation is in its transcript
 	prompt  string
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -64,7 +66,7 @@ func newWork(r *run) *work {
 // start runs a sub-agent for a call and returns the call's result: the report, or, when it goes on in the background,
 // that it was started. release is called when it has ended.
 func (w *work) start(ctx context.Context, child *run, q toolagent.Request, release func()) (tool.Result, error) {
-	b := &backAgent{run: child, prompt: q.Prompt, done: make(chan struct{}), moved: make(chan struct{})}
+	b := &backAgent{kind: child.agent.def.Name, depth: child.agent.depth, run: child, prompt: q.Prompt, done: make(chan struct{}), moved: make(chan struct{})}
 	b.Task = bash.Task{
 		ID: child.agent.id, CallID: q.CallID, Description: first(q.Task, oneLine(q.Prompt, 60)), State: bash.Running, Started: w.r.place.sys.Now(),
 	}
@@ -126,7 +128,13 @@ func launched(b *backAgent) tool.Result {
 
 // toBack puts a sub-agent in the background.
 func (w *work) toBack(b *backAgent) error {
-	file, err := b.run.agentFile()
+	w.mu.Lock()
+	run := b.run
+	w.mu.Unlock()
+	if run == nil {
+		return nil // it has ended there
+	}
+	file, err := run.agentFile()
 	if err != nil {
 		return fmt.Errorf("make the output file of a background agent: %w", err)
 	}
@@ -139,7 +147,7 @@ func (w *work) toBack(b *backAgent) error {
 	task := b.Task
 	w.mu.Unlock()
 	w.changed()
-	w.tell(event.TaskStarted{Task: taskOf(task, agentTask), CallID: task.CallID, AgentType: b.run.agent.def.Name, Prompt: b.prompt})
+	w.tell(event.TaskStarted{Task: taskOf(task, agentTask), CallID: task.CallID, AgentType: b.kind, Prompt: b.prompt})
 	close(b.moved)
 	return nil
 }
@@ -152,7 +160,7 @@ func (w *work) background(call string) bool {
 	list := slices.Clone(w.agents)
 	w.mu.Unlock()
 	for _, b := range list {
-		if b.run.agent.depth > 1 || call != "" && b.CallID != call {
+		if b.depth > 1 || call != "" && b.CallID != call {
 			continue
 		}
 		select {
@@ -168,8 +176,9 @@ func (w *work) background(call string) bool {
 // carryOut runs a sub-agent to its end and tells of it.
 func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	defer b.cancel()
-	out, err := b.run.runAgent(ctx, b.prompt)
-	b.run.closeAgent()
+	run := b.run
+	out, err := run.runAgent(ctx, b.prompt)
+	run.closeAgent()
 	state := bash.Completed
 	switch {
 	case ctx.Err() != nil:
@@ -183,6 +192,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	}
 	w.mu.Lock()
 	b.State, b.Ended, b.outcome, b.err = state, w.r.place.sys.Now(), out, err
+	b.run = nil
 	task, back := b.Task, b.back
 	w.mu.Unlock()
 	if !back {
@@ -193,7 +203,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	_, _ = fmt.Fprintf(b.file, "\n%s\n", reportText(out)) // the report is told anyway
 	_ = b.file.Close()
 	close(b.done)
-	use := b.run.agent.used(task.Ended.Sub(task.Started))
+	use := run.agent.used(task.Ended.Sub(task.Started))
 	w.ended(task, out.note, fmt.Sprintf("Sub-agent %q %s", task.Description, stateWord(state)), &use)
 }
 
@@ -350,7 +360,7 @@ func agentNews(b *backAgent) string {
 		note = strings.TrimSpace(note + " It is cut here; all of it is in the file.")
 	}
 	return fmt.Sprintf("Background sub-agent %s (%s) ended: %s. File: %s\n%s", b.ID, b.Description, b.State, b.OutputFile,
-		toolagent.Framed(b.run.agent.def.Name, report, note))
+		toolagent.Framed(b.kind, report, note))
 }
 
 // Next implements engine.Background: what has ended while nothing ran is told in a turn of its own.
@@ -470,7 +480,7 @@ func (w *work) Output(ctx context.Context, id string, wait time.Duration) (bash.
 	if len(text) > reportLimit {
 		text = strings.ToValidUTF8(text[:reportLimit], "") + "\n[cut here; all of it is in " + b.OutputFile + "]"
 	}
-	res.Output = toolagent.Framed(b.run.agent.def.Name, text, "")
+	res.Output = toolagent.Framed(b.kind, text, "")
 	return res, nil
 }
 

@@ -1,0 +1,48 @@
+package app
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/internal/agent"
+	toolagent "lathe/internal/tool/agent"
+	"lathe/internal/tool/bash"
+)
+
+// The end of a session waits for the turn that a report asks for which has just come.
+func TestLingerForNews(t *testing.T) {
+	r := testRun(t, "-p", "/clear")
+	b := &backAgent{back: true}
+	b.Task = bash.Task{ID: "a1", State: bash.Completed}
+	r.work.agents = append(r.work.agents, b)
+	if r.work.Linger(0) == 0 {
+		t.Error("the session would end with the report untold")
+	}
+	r.work.told["a1 ended"] = true
+	if r.work.Linger(0) != 0 {
+		t.Error("nothing is waited for")
+	}
+}
+
+// A sub-agent in the background that has ended holds no conversation any more, and its report can still be told.
+func TestEndedAgentIsLetGo(t *testing.T) {
+	r := testRun(t, "-p", "/clear") // without a key each call of a model fails
+	_, err := r.startAgent(t.Context(), toolagent.Request{CallID: "c1", Def: agent.Def{Name: "worker"}, Task: "look", Prompt: "go", Background: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := r.work.agents[0]
+	<-b.done
+	if b.run != nil {
+		t.Error("its conversation is kept in memory")
+	}
+	if p, ok := r.work.Next(); !ok || !strings.Contains(p.Text, "worker") || !strings.Contains(p.Text, "(look) ended: failed") {
+		t.Errorf("told: %v %q", ok, p.Text)
+	}
+	if res, err := r.work.Output(t.Context(), b.ID, 0); err != nil || !strings.Contains(res.Output, "worker") {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if r.work.background("") {
+		t.Error("nothing runs in the foreground")
+	}
+}
