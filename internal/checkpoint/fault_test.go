@@ -140,6 +140,7 @@ func TestTornList(t *testing.T) {
 	if err := s.Begin("p2"); err != nil {
 		t.Fatal(err)
 	}
+	s = Open(s.opt) // what was written behind it is on a line of its own
 	if points, err := s.Points(); err != nil || len(points) != 2 {
 		t.Errorf("%v %+v", err, points)
 	}
