@@ -52,6 +52,49 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.deepEqual(s.result.deferred_tool_use.input, { command: "touch x" });
     assert.ok(!c.has("x"));
   });
+  for (const later of ["in a later run", "in the same run"]) {
+    t("what PreToolUse defers is decided " + later, [say(bash("touch x")), say("done")], async (c) => {
+      let answer = { permissionDecision: "defer" };
+      const asked = [];
+      const hooks = on("PreToolUse", async (i) => { asked.push(i.tool_use_id); return pre(answer); });
+      const go = { permissionDecision: "allow", updatedInput: { command: "touch y" } };
+      let s, id, last;
+      if (later === "in the same run") {
+        const input = feed(user("go"));
+        let n = 0;
+        s = await c.all(input, { hooks }, (m) => {
+          if (m.type !== "result") return;
+          n++;
+          if (n === 1) { assert.equal(m.stop_reason, "tool_deferred"); id = m.deferred_tool_use.id; input.push(user("too early")); }
+          if (n === 2) { assert.equal(m.stop_reason, "tool_deferred"); answer = go; input.push(user("go on")); }
+          if (n === 3) input.end();
+        });
+        assert.ok(s.type("system", "informational").some((m) => /not taken up/.test(m.content)));
+      } else {
+        const first = await c.all("go", { hooks });
+        id = first.result.deferred_tool_use.id;
+        s = await c.all("too early", { hooks, resume: first.init.session_id });
+        assert.equal(s.result.stop_reason, "tool_deferred");
+        answer = go;
+        s = await c.all("go on", { hooks, resume: first.init.session_id });
+      }
+      assert.equal(s.result.result, "done");
+      assert.deepEqual(asked, [id, id, id]);
+      assert.ok(c.has("y") && !c.has("x"));
+      last = (await c.last()).messages.at(-1).content;
+      assert.equal(last[0].tool_use_id, id);
+      assert.ok(!last[0].is_error);
+      assert.match(JSON.stringify(last), /go on/);
+      assert.doesNotMatch(JSON.stringify(await c.last()), /too early/);
+    });
+  }
+  t("a deferred call whose tool is gone", [say(bash("touch x"))], async (c) => {
+    const hooks = on("PreToolUse", async () => pre({ permissionDecision: "defer" }));
+    const first = await c.all("go", { hooks });
+    const s = await c.all("go on", { hooks, resume: first.init.session_id, disallowedTools: ["Bash"], mayThrow: true });
+    assert.equal(s.result.stop_reason, "tool_deferred_unavailable");
+    assert.equal(s.result.is_error, true);
+  });
   t("matchers: exact, alternatives, regular expression, all", [say(call("Glob", { pattern: "*" }), bash("true")), say("ok")], async (c) => {
     const seen = [];
     const f = (name) => async (i) => { seen.push(name + " " + i.tool_name); return {}; };

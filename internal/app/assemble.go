@@ -170,7 +170,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	r.compact = r.compaction(norm, cfg)
 	in := input.Deps{Commands: r.commands, Unknown: r.o.inputFormat == "stream-json", Image: r.tools.image, Resolve: r.resolve}
 	if r.hooks != nil && r.agent == nil {
-		in.Submit = r.hooks.submit
+		in.Submit, in.Resume = r.hooks.submit, r.toolStage.Resume
 	}
 	return pipeline.Deps{
 		Input:     in,
@@ -244,6 +244,9 @@ func (r *run) toolDeps() tools.Deps {
 	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember, Update: r.applyUpdates, Offer: r.offer, Chosen: r.custom.chosen, Heartbeat: heartbeat, Server: r.serverOf}
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
+		if r.agent == nil {
+			r.deferring(&d)
+		}
 	}
 	if r.o.host != nil {
 		d.Aliases = r.o.host.Aliases

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/msg"
+	"lathe/internal/pipeline/tools"
 )
 
 // foreignKind is the state record that names the last message which was made under another system prompt or with
@@ -80,4 +81,18 @@ func (r *run) keepDir() {
 		return
 	}
 	r.keptDir = dir
+}
+
+// deferredKind is the state record of the last call that a hook deferred.
+const deferredKind = "deferred"
+
+// deferring has the tools stage remember what is deferred, for later turns and later runs.
+func (r *run) deferring(d *tools.Deps) {
+	last := ""
+	_ = json.Unmarshal(r.conv.state.Kept[deferredKind], &last)
+	d.Deferred = func() string { return last }
+	d.Defer = func(id string) error {
+		last = id
+		return r.conv.log.Keep(deferredKind, id)
+	}
 }

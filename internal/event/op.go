@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"strings"
 
 	"lathe/internal/msg"
 )
@@ -22,6 +23,11 @@ type Prompt struct {
 	Typed int
 	// Origin says what asks, where that is no person: "task-notification", when background work has ended.
 	Origin string
+}
+
+// Empty reports whether there is nothing in the prompt.
+func (p Prompt) Empty() bool {
+	return strings.TrimSpace(p.Text) == "" && len(p.Blocks)+len(p.Images) == 0
 }
 
 // Interrupt stops the running turn; what was queued stays queued unless DropQueued.

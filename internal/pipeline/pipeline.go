@@ -47,7 +47,7 @@ func Stages(d Deps) []turn.Stage {
 		return smaller(ctx, t, norm, d.Compact.ReduceMedia)
 	}
 	return []turn.Stage{
-		/* 2    */ row("input", turn.Once, input.New(d.Input), "Messages", "Mentions", "Ultra", "Model", "Effort", "System", "Static", "Tools", "Text", "Done"),
+		/* 2    */ row("input", turn.Once, input.New(d.Input), "Messages", "Mentions", "Ultra", "Model", "Effort", "System", "Static", "Tools", "Text", "Done", "Denials", "Structured"),
 		/* 3    */ row("attach", turn.EachStep, attach.New(d.Attach...), "Messages"),
 		/* 4    */ row("prompt", turn.EachStep, prompt.New(d.Prompt), "System", "Static", "Tools"),
 		/* 5    */ row("compact", turn.EachStep, d.Compact.Run, "Messages", "View", "CacheHour"),

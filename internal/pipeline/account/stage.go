@@ -113,6 +113,9 @@ func ended(r *event.Result, stop *turn.Stop) {
 		}
 		return
 	}
+	if stop.Deferred != nil {
+		r.Deferred, r.StopReason = stop.Deferred, stop.Terminal
+	}
 	r.IsError, r.Subtype, r.Terminal, r.APIStatus = true, stop.Subtype, stop.Terminal, stop.Status
 	if r.Subtype == "" {
 		r.Subtype = event.ErrDuring

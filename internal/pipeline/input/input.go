@@ -21,6 +21,9 @@ type Deps struct {
 	Image func(path string) (msg.Block, error)
 	// Resolve makes a mentioned path absolute and reports whether there is such a file or directory.
 	Resolve func(path string) (abs string, ok bool)
+	// Resume takes up what an earlier turn left for later, before the prompt is kept, and reports whether there was
+	// anything. Nil: there is nothing.
+	Resume func(ctx context.Context, t *turn.Turn) (bool, error)
 	// Submit is asked before a prompt is kept. A block keeps it out of the conversation. Nil: nobody is asked.
 	Submit func(ctx context.Context, t *turn.Turn) turn.Hooked
 }
@@ -72,6 +75,10 @@ func New(d Deps) func(context.Context, *turn.Turn) error {
 				}
 			}
 		}
+		resumed, err := d.resume(ctx, t)
+		if err != nil || resumed && in.Empty() {
+			return err
+		}
 		m, err := d.message(t, in)
 		if err != nil {
 			return err
@@ -96,6 +103,19 @@ const ultraText = "The user asks for the deepest thinking on this prompt: before
 
 func ultra() msg.Message {
 	return msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text(ultraText)}}
+}
+
+// resume takes up what an earlier turn left for later. A prompt that comes too early for it is not kept.
+func (d Deps) resume(ctx context.Context, t *turn.Turn) (bool, error) {
+	if d.Resume == nil || t.Input.NoQuery || t.Input.Origin != "" {
+		return false, nil
+	}
+	resumed, err := d.Resume(ctx, t)
+	var stop *turn.Stop
+	if errors.As(err, &stop) && stop.Deferred != nil && !t.Input.Empty() {
+		_ = t.Emit(event.Notice{Level: "warning", Text: "the prompt was not taken up, since the call of " + stop.Deferred.Name + " before it is not decided on: send it again then"})
+	}
+	return resumed, err
 }
 
 // submit asks whether the prompt may go on, and keeps it with what was added to it.
@@ -183,6 +203,9 @@ func run(ctx context.Context, t *turn.Turn, c Command, name, args string) error 
 // expand puts the prompt that a command stands for into the conversation: a message that says what was typed, in the
 // form that readers of transcripts know, and one with the command's text.
 func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) error {
+	if _, err := d.resume(ctx, t); err != nil {
+		return err
+	}
 	e, err := c.Expand(ctx, t, args)
 	if err != nil {
 		return failure(fmt.Errorf("/%s: %w", c.Name, err))

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"lathe/internal/event"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/tool"
@@ -66,14 +65,6 @@ func (s *Stage) guard(ctx context.Context, t *turn.Turn, batch []*call) (later *
 		}
 	}
 	return later
-}
-
-// deferred ends the turn before a call, which stays unanswered.
-func deferred(c *call) *turn.Stop {
-	return &turn.Stop{
-		Subtype: event.Success, Terminal: "tool_deferred", Fine: true,
-		Deferred: &turn.Deferred{ID: c.block.ID, Name: c.block.Name, Input: c.input},
-	}
 }
 
 // heed applies what hooks said before a call. A changed input is understood and judged like a new one. An allow

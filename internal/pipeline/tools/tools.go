@@ -45,6 +45,10 @@ type Deps struct {
 	Remember func(rules []perm.Rule, where event.Scope) error
 	// Heartbeat is how often a call that runs is told of though it has said nothing. 0: never.
 	Heartbeat time.Duration
+	// Defer remembers a call that a hook wants to be decided later, and Deferred is the last such call's id, "" without
+	// one. Nil: calls are not taken up again.
+	Defer    func(id string) error
+	Deferred func() string
 	// Hooks see the calls before and after they run. Nil: there are none.
 	Hooks Hooks
 	// Chosen is called when the calls have ended: one of them may have chosen the model and the effort for the rest of the
@@ -189,7 +193,7 @@ func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) (done
 	outcomes := make([]chan outcome, len(batch))
 	slots := make(chan struct{}, maxParallel)
 	if call := s.guard(ctx, t, batch); call != nil && len(t.Reply.Message.ToolUses()) == 1 {
-		return nil, deferred(call)
+		return nil, s.deferred(call)
 	}
 	alone := len(batch) == 1 || slices.ContainsFunc(batch, func(c *call) bool { return !c.parallel() })
 	var ended bool // a call before ended the turn
