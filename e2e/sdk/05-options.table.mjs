@@ -24,6 +24,32 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.ok(!(await system(c)).includes(c.dir));
     assert.ok(JSON.stringify((await c.last()).messages).includes(c.dir));
   });
+  t("the system prompt of a resumed session stays, or is made anew", [say("x"), say("y"), say("z")], async (c) => {
+    const append = (text) => ({ systemPrompt: { type: "preset", preset: "claude_code", append: text } });
+    const resume = (await c.all("a", append("Speak French."))).init.session_id;
+    await c.all("b", { ...append("Speak Dutch."), resume });
+    assert.match(await system(c), /French/);
+    await c.all("c", { ...append("Speak Dutch."), resume, extraArgs: { "system-prompt-snapshot": "off" } });
+    assert.match(await system(c), /Dutch/);
+    assert.doesNotMatch(await system(c), /French/);
+  });
+  const twice = async (c, options, ended) => {
+    const input = feed(user("a"));
+    let n = 0;
+    return c.all(input, options, (m) => { if (m.type === "result") { if (++n === 1) input.push(user("b")); else ended(input); } else if (m.type === "prompt_suggestion") input.end(); });
+  };
+  t("promptSuggestions", [say("one"), say("two"), say('"Run the tests"')], async (c) => {
+    const s = await twice(c, { promptSuggestions: true }, () => {});
+    assert.deepEqual(s.type("prompt_suggestion").map((m) => m.suggestion), ["Run the tests"]);
+    assert.ok(s.findIndex((m) => m.type === "prompt_suggestion") > s.lastIndexOf(s.result));
+    assert.match(JSON.stringify((await c.last()).messages), /user: b/);
+  });
+  for (const [name, options] of [["unless asked", {}], ["when the settings say no", { promptSuggestions: true, settings: { promptSuggestionEnabled: false } }], ["when the environment says no", { promptSuggestions: true, env: { CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false" } }]]) {
+    t("no promptSuggestions " + name, [say("one"), say("two")], async (c) => {
+      await twice(c, options, (input) => setTimeout(() => input.end(), 300));
+      assert.equal((await c.requests()).length, 2);
+    });
+  }
   t("settingSources empty loads nothing", [say("x")], async (c) => {
     c.file("CLAUDE.md", "the word is walrus");
     await c.all("hi", { settingSources: [] });

@@ -61,6 +61,7 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 
 // beginTurn is called before a turn is announced.
 func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
+	r.next.end()
 	if err := r.beginServers(ctx, t); err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type initialize struct {
 	PlanMode     string            `json:"planModeInstructions"`
 	Skills       *[]string         `json:"skills"`
 	NoDynamic    bool              `json:"excludeDynamicSections"`
+	Snapshot     *bool             `json:"systemPromptSnapshot"`
 	Suggest      bool              `json:"promptSuggestions"`
 	Aliases      map[string]string `json:"toolAliases"`
 	Plugins      *[]hostPlugin     `json:"plugins"`
@@ -166,6 +167,9 @@ func (i *initialize) apply(o *options) {
 	}
 	if len(i.JSONSchema) > 0 && string(i.JSONSchema) != "null" {
 		o.jsonSchema = string(i.JSONSchema)
+	}
+	if i.Snapshot != nil {
+		o.snapshot = map[bool]string{true: "on", false: "off"}[*i.Snapshot]
 	}
 	if i.Title != "" {
 		o.name = i.Title

@@ -60,7 +60,8 @@ type run struct {
 	checkpoints atomic.Pointer[checkpoint.Store] // of files; a sub-agent has those of the session that it began in; nil: files are not kept
 
 	suggest suggester // of files
-	page    page      // of the inspector
+	next    nextPrompt
+	page    page // of the inspector
 
 	queryOnce  sync.Once
 	queryTable map[string]answer
@@ -151,6 +152,9 @@ func newRun(o *options, st Streams) (*run, error) {
 	}
 	if r.conv, err = openSession(o, p, r.prices); err != nil {
 		return nil, err
+	}
+	if o.snapshot == "off" {
+		r.conv.state.Frozen = nil // it is made anew
 	}
 	r.conv.log = session.NewSwitch(r.conv.log)
 	r.openPlugins()
@@ -331,6 +335,7 @@ func (r *run) close() {
 	r.work.close() // first: sub-agents fire hooks and use the servers
 	r.hooks.close()
 	r.suggest.close()
+	r.next.close()
 	r.page.close()
 	r.relevant.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
@@ -392,4 +397,5 @@ func (r *run) afterTurn(t *turn.Turn) {
 		r.touchedMu.Unlock()
 	}
 	r.custom.endTurn()
+	r.suggestNext(t)
 }

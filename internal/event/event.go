@@ -213,6 +213,9 @@ type CommandsChanged struct{ Commands json.RawMessage }
 // that was there before (resume). Prompt is the id of the prompt that asked for it.
 type ConversationReset struct{ New, Trigger, Prompt string }
 
+// Suggestion is a guess at what the user may want next.
+type Suggestion struct{ Text string }
+
 // TurnDone is the turn's result.
 type TurnDone struct{ Result Result }
 
@@ -243,4 +246,5 @@ func (ModeChanged) event()       {}
 func (ModelChanged) event()      {}
 func (CommandsChanged) event()   {}
 func (ConversationReset) event() {}
+func (Suggestion) event()        {}
 func (TurnDone) event()          {}

@@ -122,6 +122,8 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 			e.takes(ev.Prompt.ID)
 		}
 		return nil
+	case Suggestion:
+		return e.line(env, "prompt_suggestion", "", obj{"suggestion": ev.Text})
 	case ToolProgress:
 		return e.progress(env, ev)
 	case ToolDone:
