@@ -241,7 +241,7 @@ func (r *run) initializeAgain(i *initialize) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.handshake(i), nil
+	return engine.Followed{Value: r.handshake(i), Then: r.work.present()}, nil
 }
 
 // canCall says what the host answers.

@@ -116,7 +116,10 @@ func (r *run) sessionQueries() map[string]answer {
 			CallID string `json:"tool_use_id"`
 		},
 		) (any, error) {
-			if !r.work.background(in.CallID) {
+			if !r.backgroundOn() {
+				return nil, errors.New("background tasks are switched off for this session")
+			}
+			if !r.work.background(in.CallID) && in.CallID != "" { // all of none is no failure
 				return map[string]any{"backgrounded": false}, nil
 			}
 			return nothing{}, nil

@@ -245,7 +245,10 @@ func taskOf(t bash.Task, kind string) event.Task {
 func (w *work) tell(e event.Event) { _ = w.r.session.Relay(event.Envelope{Event: e}) }
 
 // changed tells what runs now.
-func (w *work) changed() {
+func (w *work) changed() { w.tell(w.present()) }
+
+// present is what runs now.
+func (w *work) present() event.TasksChanged {
 	list := event.TasksChanged{Tasks: []event.Task{}}
 	for _, t := range w.r.tools.tasks.Snapshot() {
 		if t.State == bash.Running {
@@ -257,7 +260,7 @@ func (w *work) changed() {
 			list.Tasks = append(list.Tasks, taskOf(t, agentTask))
 		}
 	}
-	w.tell(list)
+	return list
 }
 
 // snapshot lists the sub-agents in the background, those that have ended too.

@@ -122,9 +122,15 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 	return nil
 }
 
+// Followed is an answer to a query with an event that is told right behind it.
+type Followed struct {
+	Value any
+	Then  event.Event
+}
+
 // query answers a query, for whoever is subscribed once the first one has come.
 func (c *Conn) query(ctx context.Context, q event.Query, a *asked) {
-	reply := c.reply(ctx, q)
+	reply, then := c.reply(ctx, q)
 	a.cancel()
 	c.mu.Lock()
 	if c.asked[q.ID] == a {
@@ -138,14 +144,17 @@ func (c *Conn) query(ctx context.Context, q event.Query, a *asked) {
 	select {
 	case <-c.arrived:
 		c.publish(item{env: c.s.envelope("", reply)})
+		if then != nil {
+			c.publish(item{env: c.s.envelope("", then)})
+		}
 	case <-c.ctx.Done():
 	}
 }
 
 // reply answers a query. The goroutine that runs it is joined when the loop ends.
-func (c *Conn) reply(ctx context.Context, q event.Query) event.Reply {
+func (c *Conn) reply(ctx context.Context, q event.Query) (event.Reply, event.Event) {
 	if c.s.cfg.Query == nil {
-		return event.Reply{ID: q.ID, Err: "this session answers no queries"}
+		return event.Reply{ID: q.ID, Err: "this session answers no queries"}, nil
 	}
 	v, err := c.s.cfg.Query(ctx, q.Kind, q.Payload)
 	if err != nil {
@@ -154,9 +163,13 @@ func (c *Conn) reply(ctx context.Context, q event.Query) event.Reply {
 		if errors.As(err, &coded) {
 			r.Code = coded.Code()
 		}
-		return r
+		return r, nil
 	}
-	return event.Reply{ID: q.ID, Value: event.Encode(v)}
+	var then event.Event
+	if f, ok := v.(Followed); ok {
+		v, then = f.Value, f.Then
+	}
+	return event.Reply{ID: q.ID, Value: event.Encode(v)}, then
 }
 
 func (c *Conn) wake() {
