@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,8 +53,9 @@ func run(only string, seeds int) error {
 		{"planned, cache of an hour always", compact.Config{Auto: true, Lifetime: time.Hour}},
 		{"none but a summary when the window forces it", compact.Config{Auto: true, Off: steps, Lifetime: 5 * time.Minute}},
 	}
-	for _, s := range steps {
-		policies = append(policies, policy{s + " always", compact.Config{Auto: true, Always: []string{s}, Lifetime: 5 * time.Minute}})
+	for i, s := range steps {
+		others := slices.Delete(slices.Clone(steps), i, i+1)
+		policies = append(policies, policy{s + " always", compact.Config{Auto: true, Always: []string{s}, Off: others, Lifetime: 5 * time.Minute}})
 	}
 	scenarios := []scenario{
 		{"60 passes, 200k window, pauses", "claude-opus-5-5", 60, 10, 200_000, 12 * time.Minute, 0.3},
