@@ -191,11 +191,7 @@ func (r *run) screenSettings() tui.Settings {
 			r.warn(err.Error())
 		}
 	}
-	for _, dir := range []string{r.place.sys.Dirs.Config, r.place.sys.Dirs.State} { // Lathe's own wins
-		if b, err := os.ReadFile(filepath.Join(dir, "keybindings.json")); err == nil {
-			out.Keybindings = b
-		}
-	}
+	out.Keybindings = r.keybindings()
 	if line := r.statusLine(); line.Command != "" {
 		out.StatusLine, out.StatusPadding = true, max(0, line.Padding)
 		if line.Refresh >= 1 {
@@ -265,6 +261,15 @@ func (r *run) screenQueries() map[string]answer {
 		) (any, error) {
 			return nothing{}, openBrowser(ctx, &r.procs, r.place.sys.Environ(), in.URL)
 		}),
+		"keybindings": on(func(context.Context, nothing) (any, error) { return map[string]any{"file": r.keybindings()}, nil }),
+		"tasks":       on(func(context.Context, nothing) (any, error) { return map[string]any{"tasks": r.screenTasks()}, nil }),
+		"task_text": on(func(_ context.Context, in struct {
+			ID string `json:"task_id"`
+		},
+		) (any, error) {
+			return r.taskOutput(in.ID)
+		}),
+		"stop_agents": on(func(context.Context, nothing) (any, error) { return map[string]int{"stopped": r.stopAgents()}, nil }),
 		"status_line": r.runStatusLine,
 		"shell":       r.runShell,
 	}

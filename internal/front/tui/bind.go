@@ -1,8 +1,12 @@
 package tui
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
+	"time"
 
+	"lathe/internal/event"
 	"lathe/internal/front/tui/editor"
 	"lathe/internal/front/tui/keymap"
 	"lathe/internal/front/tui/term"
@@ -14,12 +18,34 @@ var ownKeys = map[string]string{
 	"app:interrupt": "ctrl+c", "app:exit": "ctrl+d", "app:redraw": "ctrl+l", "app:toggleTodos": "ctrl+t", "app:toggleTranscript": "ctrl+o",
 	"history:search": "ctrl+r", "history:previous": "up", "history:next": "down",
 	"chat:cancel": "esc", "chat:clearInput": "ctrl+l", "chat:cycleMode": "shift+tab", "chat:modelPicker": "alt+p", "chat:submit": "enter",
-	"chat:newline": "ctrl+j", "chat:undo": "ctrl+_", "chat:externalEditor": "ctrl+g", "chat:stash": "ctrl+s", "chat:imagePaste": "ctrl+v", "chat:sendNow": "ctrl+enter",
+	"chat:newline": "ctrl+j", "chat:undo": "ctrl+_", "chat:externalEditor": "ctrl+g", "chat:stash": "ctrl+s", "chat:imagePaste": "ctrl+v", "chat:thinkingToggle": "alt+t", "chat:killAgents": killAgents, "chat:sendNow": "ctrl+enter",
 	"task:background": "ctrl+b", "autocomplete:accept": "tab", "autocomplete:dismiss": "esc", "autocomplete:previous": "up", "autocomplete:next": "down",
+}
+
+// bindingsRest is the pause in typing after which the file of key bindings is looked at again.
+const bindingsRest = 2 * time.Second
+
+// reloadBindings takes a changed file of key bindings before the first key after a pause, so that nothing has to watch it.
+func (u *ui) reloadBindings() {
+	now := u.o.Now()
+	rested := now.Sub(u.keyAt) > bindingsRest
+	u.keyAt = now
+	if !rested || u.session == nil {
+		return
+	}
+	u.query("keybindings", map[string]any{}, func(r event.Reply) {
+		var v struct {
+			File []byte `json:"file"`
+		}
+		if r.Err == "" && json.Unmarshal(r.Value, &v) == nil && !bytes.Equal(v.File, u.bound) {
+			u.bindings(v.File)
+		}
+	})
 }
 
 // bindings takes the user's key bindings and tells what in them does not hold.
 func (u *ui) bindings(file []byte) {
+	u.bound = file
 	table, warnings := keymap.Parse(file)
 	u.keys = table.Matcher()
 	for _, w := range warnings {

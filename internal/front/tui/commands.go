@@ -38,6 +38,18 @@ func (u *ui) command(text string) bool {
 			return false
 		}
 		u.pickModel()
+	case "effort":
+		if args != "" {
+			return false
+		}
+		u.pickEffort()
+	case "memory":
+		u.pickMemory()
+	case "tasks", "bashes":
+		if args != "" {
+			return false
+		}
+		u.pickTask()
 	case "resume", "continue":
 		if args != "" {
 			return false
@@ -209,6 +221,7 @@ func (u *ui) pickModel() {
 		}
 		title()
 		p.hint = "type to search · ↑↓ enter · ←→ effort · esc"
+		p.preview = u.changeWarning(v.Model)
 		p.other = func(name string, _ *entry) bool {
 			step := map[string]int{"left": -1, "right": 1}[name]
 			if step == 0 || len(v.Efforts) == 0 || !p.ed.Empty() {

@@ -12,6 +12,9 @@ import (
 // twice is how long a key that must be pressed twice waits for the second time.
 const twice = 800 * time.Millisecond
 
+// twiceChord is the same for a key of two strokes.
+const twiceChord = 3 * time.Second
+
 // terminal takes what comes from the terminal.
 func (u *ui) terminal(e term.Event) {
 	switch e := e.(type) {
@@ -38,7 +41,8 @@ func (u *ui) terminal(e term.Event) {
 // key goes to the dialog, to the keys that always hold, to the menu, to the editor, in this order.
 func (u *ui) key(k term.Key) {
 	name := k.String()
-	if name != u.armedFor {
+	u.reloadBindings()
+	if name != u.armedFor && u.armedFor != killAgents {
 		u.armedFor = ""
 	}
 	if u.global(name) {
@@ -106,7 +110,11 @@ func (u *ui) global(name string) bool {
 // again reports whether a key was pressed for the second time in a row; else it says what a second time would do.
 func (u *ui) again(name, hint string) bool {
 	now := u.o.Now()
-	if u.armedFor == name && now.Sub(u.armedAt) < twice {
+	limit := twice
+	if name == killAgents {
+		limit = twiceChord
+	}
+	if u.armedFor == name && now.Sub(u.armedAt) < limit {
 		u.armedFor = ""
 		return true
 	}
@@ -180,6 +188,10 @@ func (u *ui) chatKey(name string) bool {
 		u.pasteImage()
 	case "alt+p":
 		u.command("/model")
+	case "alt+t":
+		u.toggleThinking()
+	case killAgents:
+		u.killAgents()
 	case "?":
 		if !empty || u.prompt.shell {
 			return false
@@ -209,7 +221,8 @@ func (u *ui) chatKey(name string) bool {
 const shortcuts = `enter sends · \ enter or ctrl+j: new line · esc stops · esc esc: clear, or rewind
 / commands · @ files · ! shell command · shift+tab: mode · ctrl+o: whole transcript
 ctrl+r: search history · ctrl+t: to-dos · ctrl+b: to the background · ctrl+g: your editor
-ctrl+s: put the draft aside · ctrl+v: paste an image · ctrl+z: suspend · ctrl+d twice: leave`
+ctrl+s: put the draft aside · ctrl+v: paste an image · ctrl+z: suspend · ctrl+d twice: leave
+alt+p: model · alt+t: thinking · ctrl+x ctrl+k twice: stop the agents in the background`
 
 func (u *ui) esc(empty bool) {
 	switch {
@@ -280,9 +293,13 @@ func (u *ui) cycleMode() {
 		cycle = append(cycle, "bypassPermissions")
 	}
 	cycle = append(cycle, "auto")
+	now := u.status.mode
+	if want := first(u.modeNext, u.modeAsked); want != "" { // pressed again before the session has answered
+		now = want
+	}
 	next := cycle[0]
 	for i, m := range cycle {
-		if m == u.status.mode || u.status.mode == "" && m == "default" {
+		if m == now || now == "" && m == "default" {
 			next = cycle[(i+1)%len(cycle)]
 		}
 	}
@@ -290,7 +307,18 @@ func (u *ui) cycleMode() {
 }
 
 func (u *ui) setMode(mode string) {
+	if u.modeAsked != "" { // queries may overtake each other
+		u.modeNext = mode
+		return
+	}
+	u.modeAsked = mode
 	u.query("set_permission_mode", map[string]string{"mode": mode}, func(r event.Reply) {
+		next := u.modeNext
+		u.modeAsked, u.modeNext = "", ""
+		if next != "" {
+			u.setMode(next)
+			return
+		}
 		if r.Err != "" {
 			u.hint = r.Err
 			return

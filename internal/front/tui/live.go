@@ -123,12 +123,16 @@ func (u *ui) spinner() string {
 	if !w.running {
 		return ""
 	}
-	key := spinKey{u.doing(now), now.UnixMilli() / tickTime.Milliseconds(), u.cols}
-	if key == u.spun.key { // it changes four times a second, however often pictures are made
+	pace := tickTime
+	if w.stream != nil { // the answer itself moves
+		pace = streamPace
+	}
+	key := spinKey{u.doing(now), int64(now.Sub(w.since) / pace), u.cols}
+	if key == u.spun.key { // however often pictures are made
 		return u.spun.line
 	}
 	mark := "•"
-	if !u.calm() {
+	if !u.calm() && w.stream == nil {
 		mark = frames[int(key.tick)%len(frames)]
 	}
 	facts := []string{clock(now.Sub(w.since))}
@@ -142,6 +146,9 @@ func (u *ui) spinner() string {
 	u.spun.key, u.spun.line = key, width.Cut(line, u.cols-1, "…")
 	return u.spun.line
 }
+
+// streamPace is how often the spinner's row changes while an answer comes: on a slow line each byte counts.
+const streamPace = 2 * time.Second
 
 // spinKey is what a picture of the spinner depends on.
 type spinKey struct {

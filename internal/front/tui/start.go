@@ -56,6 +56,7 @@ func (u *ui) started(s *Session, err error) {
 		return
 	}
 	u.session = s
+	u.modeAsked, u.modeNext = "", "" // what the session before was asked for
 	u.settings(s.Settings)
 	u.status.model, u.status.mode = s.Model, s.Mode
 	u.earlier(s.Messages)

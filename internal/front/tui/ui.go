@@ -67,6 +67,11 @@ type ui struct {
 		line string
 	}
 	keys      *keymap.Matcher // of the user\'s bindings; nil before they are known
+	bound     []byte          // the file that they are of
+	keyAt     time.Time       // of the last key
+	modeAsked string          // the permission mode that the session was asked for and has not answered yet
+	modeNext  string          // what it is asked for then
+	thinkOff  bool            // the person switched thinking off
 	hint      string          // one line below the input, until the next key
 	showTodo  bool
 	commands  []command

@@ -271,6 +271,9 @@ func (s *Inline) feet(n int, foot []string) {
 			if s.foot[i] == l {
 				continue
 			}
+			if s.patch(n+i, s.foot[i], l) {
+				continue
+			}
 			s.move(n+i, 0)
 			s.b.WriteString(l + "\x1b[m")
 			if width.Of(l) < s.width {

@@ -1,0 +1,285 @@
+//go:build unix
+
+package term
+
+import (
+	"encoding/base64"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lathe/internal/fakeapi"
+)
+
+func TestPlanDialog(t *testing.T) {
+	script := func() *fakeapi.Script {
+		return fakeapi.Sequence(answer(fakeapi.Call("ExitPlanMode", map[string]any{"plan": "# The plan\n\n1. Read `a.txt`\n2. Change it"})), fakeapi.Text("Off we go."))
+	}
+	at(t, script, func(r *rig, s *screen, name func(string) string) {
+		s.keys("<s-tab><s-tab>")
+		s.waitFor("plan mode on")
+		s.keys("go<enter>")
+		s.waitFor("Carry out this plan?", "The plan", "Yes, and ask about each edit")
+		s.golden(name("plan"), s.steady())
+		s.keys("2")
+		s.waitFor("Off we go.", "manual mode")
+	})
+}
+
+func TestPlanEditedAndRefused(t *testing.T) {
+	plan := answer(fakeapi.Call("ExitPlanMode", map[string]any{"plan": "Paint it red"}))
+	r := newRig(t, fakeapi.Sequence(plan, plan, fakeapi.Text("Off we go.")))
+	r.env = append(r.env, "EDITOR=fake-editor")
+	s := r.start(80, 30, "--permission-mode", "plan")
+	s.waitFor("plan mode on")
+	s.keys("go<enter>")
+	s.waitFor("Carry out this plan?")
+	s.keys("<down><down><tab>blue instead<enter>")
+	s.until("another plan", func(text string) bool {
+		return len(r.api.Requests()) == 2 && strings.Contains(text, "Carry out this plan?")
+	})
+	if body := string(r.api.Requests()[1].Body); !strings.Contains(body, "blue instead") {
+		t.Errorf("the comment was not sent:\n%s", body)
+	}
+	s.keys("<c-g>")
+	s.waitFor("Paint it red EDITED")
+	s.keys("y")
+	s.waitFor("Off we go.")
+	if body := string(r.api.Requests()[2].Body); !strings.Contains(body, "Paint it red EDITED") {
+		t.Errorf("the changed plan was not sent:\n%s", body)
+	}
+}
+
+func TestDraggedImage(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(fakeapi.Text("A dot.")))
+	png, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.file("a dot.png", string(png))
+	s := r.start(80, 24)
+	s.waitFor("manual mode")
+	s.write("what is \x1b[200~" + strings.ReplaceAll(filepath.Join(r.dir, "a dot.png"), " ", `\ `) + "\x1b[201~")
+	s.waitFor("❯ what is [Image #1]")
+	s.keys("?<enter>")
+	s.waitFor("A dot.")
+	if body := string(r.api.Requests()[0].Body); !strings.Contains(body, `"image/png"`) {
+		t.Errorf("no image was sent:\n%s", body)
+	}
+}
+
+func TestStatusLineCommand(t *testing.T) {
+	const line = `{"statusLine": {"type": "command", "command": "grep -o claude-[a-z]* | head -1; printf 'cols \\033[31m%s\\033[0m' $COLUMNS"}}`
+	t.Run("user", func(t *testing.T) {
+		r := newRig(t, fakeapi.Sequence())
+		r.homeFile(".claude/settings.json", line)
+		s := r.start(80, 24)
+		s.waitFor("manual mode", "claude-opus", "cols 80")
+	})
+	t.Run("untrusted", func(t *testing.T) {
+		r := newRig(t, fakeapi.Sequence(fakeapi.Text("Hi.")))
+		r.file(".claude/settings.json", strings.Replace(line, "grep", "touch ran; grep", 1))
+		s := r.start(80, 30)
+		s.waitFor("Do you trust this folder?", "statusLine")
+		s.keys("n")
+		s.waitFor("manual mode")
+		s.keys("hello<enter>")
+		s.waitFor("Hi.", "ctx")
+		if _, err := os.Stat(filepath.Join(r.dir, "ran")); err == nil {
+			t.Error("the status line of a folder without trust ran")
+		}
+	})
+	t.Run("trusted", func(t *testing.T) {
+		r := newRig(t, fakeapi.Sequence())
+		r.file(".claude/settings.json", line)
+		s := r.start(80, 30)
+		s.waitFor("Do you trust this folder?")
+		s.keys("y")
+		s.waitFor("cols 80")
+	})
+}
+
+func TestNotifications(t *testing.T) {
+	for channel, want := range map[string]string{"terminal_bell": "\a", "iterm2": "\x1b]9;Lathe is done\a", "kitty": "\x1b]99;;Lathe is done\x1b\\", "notifications_disabled": ""} {
+		t.Run(channel, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, fakeapi.Sequence(fakeapi.Text("One."), fakeapi.Text("Two.")))
+			r.homeFile(".claude/settings.json", `{"preferredNotifChannel": "`+channel+`"}`)
+			s := r.start(80, 24)
+			s.waitFor("manual mode")
+			s.keys("go<enter>")
+			s.waitFor("One.", "ctx")
+			before := len(s.written())
+			if strings.Contains(s.written(), "Lathe is done") {
+				t.Error("the person was called while the window was in front")
+			}
+			s.write("\x1b[O") // another window is in front
+			s.keys("more<enter>")
+			s.waitFor("Two.")
+			s.settled(func() bool { return want == "" || strings.Contains(s.written()[before:], want) })
+			if after := s.written()[before:]; want == "" && strings.Contains(after, "Lathe is done") {
+				t.Errorf("it was called: %q", after)
+			}
+		})
+	}
+}
+
+func TestMemoryEditor(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence())
+	r.file("CLAUDE.md", "Be brief.\n")
+	r.env = append(r.env, "EDITOR=fake-editor")
+	s := r.start(100, 24)
+	s.waitFor("manual mode")
+	s.keys("/memory<enter>")
+	s.waitFor("Edit which instructions?", "project:")
+	s.keys("project<enter>")
+	s.waitFor("Saved")
+	if got := r.read("CLAUDE.md"); got != "Be brief. EDITED\n" {
+		t.Errorf("the file holds %q", got)
+	}
+}
+
+func TestTasks(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(answer(fakeapi.Call("Bash", map[string]any{"command": "echo begun; sleep 60", "run_in_background": true})), fakeapi.Text("It runs.")))
+	r.homeFile(".claude/settings.json", `{"permissions": {"allow": ["Bash"]}}`)
+	s := r.start(80, 30)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("It runs.")
+	s.keys("/tasks<enter>")
+	s.waitFor("In the background", "echo begun; sleep 60", "running")
+	s.keys("<enter>")
+	s.waitFor("Output of", "begun", "Back")
+	s.keys("1")
+	s.waitFor("In the background")
+	s.keys("<c-x>")
+	s.waitFor("stopped: echo begun")
+}
+
+func TestToBackground(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(answer(bash("echo begun; sleep 60")), fakeapi.Text("Meanwhile.")))
+	r.homeFile(".claude/settings.json", `{"permissions": {"allow": ["Bash"]}}`)
+	s := r.start(80, 30)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("▸ Bash", "\n  begun")
+	s.keys("<c-b>")
+	s.waitFor("Meanwhile.")
+}
+
+func TestTodoKey(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(answer(fakeapi.Call("TodoWrite", map[string]any{"todos": []map[string]any{
+		{"content": "Lay bricks", "status": "in_progress", "activeForm": "Laying bricks"}, {"content": "Paint", "status": "pending", "activeForm": "Painting"},
+	}})), fakeapi.Text("Listed.")))
+	s := r.start(40, 30)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("Listed.", "ctx")
+	s.keys("<c-t>")
+	s.waitFor("▸ Lay bricks", "☐ Paint")
+	s.keys("<c-t>")
+	s.gone("☐ Paint")
+}
+
+func TestCompactFromInside(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(fakeapi.Text("First answer."), fakeapi.Text("A summary of it all."), fakeapi.Text("Third.")))
+	s := r.start(80, 40)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("First answer.")
+	s.keys("/compact preview<enter>")
+	s.waitFor("tokens")
+	if n := len(r.api.Requests()); n != 1 {
+		t.Errorf("the preview made %d requests", n-1)
+	}
+	s.keys("/compact<enter>")
+	s.waitFor("compacted")
+	s.keys("/compact undo<enter>")
+	s.waitFor("is undone")
+	s.keys("again<enter>")
+	s.waitFor("Third.")
+	reqs := r.api.Requests()
+	if body := string(reqs[len(reqs)-1].Body); !strings.Contains(body, "First answer.") {
+		t.Errorf("the compaction was not taken back:\n%s", body)
+	}
+}
+
+func TestKeysOfAgentsAndThinking(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence())
+	s := r.start(80, 24)
+	s.waitFor("manual mode")
+	s.keys("<c-x><c-k>")
+	s.waitFor("ctrl+x ctrl+k again stops")
+	s.keys("<c-x><c-k>")
+	s.waitFor("no agent works in the background")
+	s.keys("<m-t>")
+	s.waitFor("thinking")
+	s.keys("/effort<enter>")
+	s.waitFor("Effort", "high")
+	s.keys("<esc>")
+	s.gone("type to search")
+}
+
+// TestKeybindingsAgain: a file of key bindings that is written while the program runs counts after a pause in typing.
+func TestKeybindingsAgain(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence())
+	s := r.start(80, 24)
+	s.waitFor("manual mode")
+	r.homeFile(".lathe/keybindings.json", `{"bindings": [{"context": "Chat", "bindings": {"alt+q": "chat:cycleMode"}}]}`)
+	s.settled(func() bool {
+		if strings.Contains(s.text(), "accept edits on") {
+			return true
+		}
+		time.Sleep(2500 * time.Millisecond) // a person rests
+		s.keys("a<backspace><m-q>")
+		return false
+	})
+}
+
+// TestTmux: the inline screen inside of a real tmux.
+func TestTmux(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("SKIPPED: tmux is not installed")
+	}
+	r := newRig(t, fakeapi.Sequence(fakeapi.Text(longAnswer(60)+"\n\n日本語 👩‍👩‍👧 fin."), fakeapi.Text("Again.")))
+	cmd := r.command()
+	socket := filepath.Join(r.home, "tmux.sock")
+	tmux := func(args ...string) string {
+		c := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
+		c.Env, c.Dir = cmd.Env, cmd.Dir
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("tmux %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	tmux("new-session", "-d", "-x", "80", "-y", "24", cmd.Path)
+	t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
+	wait := func(text string) {
+		t.Helper()
+		for limit := time.Now().Add(patience); !strings.Contains(tmux("capture-pane", "-p"), text); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("no %q:\n%s", text, tmux("capture-pane", "-p"))
+			}
+		}
+	}
+	wait("manual mode")
+	tmux("send-keys", "go", "Enter")
+	wait("fin.")
+	wait("ctx")
+	tmux("resize-window", "-x", "60", "-y", "20")
+	tmux("send-keys", "-l", "draft")
+	wait("❯ draft")
+	tmux("send-keys", "Enter")
+	wait("Again.")
+	all := tmux("capture-pane", "-p", "-S", "-")
+	for _, once := range []string{"item 1 of", "item 33 of", "item 60 of", "fin.", "what shall be done?"} {
+		if n := strings.Count(all, once); n != 1 {
+			t.Errorf("%q stands there %d times:\n%s", once, n, all)
+		}
+	}
+	tmux("send-keys", "/exit", "Enter")
+}
