@@ -187,3 +187,18 @@ func TestSavedAnswersStayInTheProject(t *testing.T) {
 		t.Error("the answer does not hold for the call")
 	}
 }
+
+// A host's own calls of servers are under the rules too: what a rule wants asked about is not done unasked.
+func TestCallsOfTheHostAreUnderTheRules(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence())
+	h := r.host(t, "--mcp-config", notes(t), "--settings", `{"permissions":{"ask":["mcp__notes__judge"],"deny":["mcp__notes__die"]}}`)
+	h.query(`{"subtype":"mcp_reconnect","serverName":"notes"}`)
+	for tool, ok := range map[string]bool{"echo": true, "judge": false, "die": false, "careful": false} {
+		m := h.query(`{"subtype":"mcp_call","serverName":"notes","tool":"` + tool + `","arguments":{}}`)
+		if (m["subtype"] == "success") != ok {
+			t.Errorf("%s: %v", tool, m)
+		}
+	}
+	h.end()
+}

@@ -142,8 +142,8 @@ func (r *run) setServers(ctx context.Context, in struct {
 	return map[string]any{"added": append([]string{}, added...), "removed": append([]string{}, removed...), "errors": errs}, nil
 }
 
-// callServer calls a tool for the host, under the rules of the session: what they would ask about is refused, since it
-// is the host that asks for it, and not the model.
+// callServer calls a tool for the host, under the rules of the session. That the host asks for it is its yes where no rule
+// covers the call; what a rule wants asked about, or a person must agree to, is refused.
 func (r *run) callServer(ctx context.Context, in struct {
 	Server    string          `json:"server"`
 	Name      string          `json:"serverName"`
@@ -169,7 +169,7 @@ func (r *run) callServer(ctx context.Context, in struct {
 	if err != nil {
 		return nil, err
 	}
-	if d := r.decide(perm.Request{Tool: full, Input: in.Arguments, ReadOnly: plan.ReadOnly, Person: plan.Person}); d.Verdict == perm.Deny {
+	if d := r.decide(perm.Request{Tool: full, Input: in.Arguments, ReadOnly: plan.ReadOnly, Person: plan.Person}); d.Verdict == perm.Deny || d.Verdict == perm.Ask && (d.Source.Kind == "rule" || plan.Person) {
 		return nil, errors.New(d.Reason)
 	}
 	res, err := plan.Run(ctx, func(string) {})
