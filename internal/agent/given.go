@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // given is a definition of --agents or of a host's option "agents". Its keys are those of the files, with the body as
@@ -159,8 +160,10 @@ func (d *Def) tidy() bool {
 	return d.Description != "" && validName(d.Name)
 }
 
-// validName refuses names that would break the lines of a listing or of a rule.
+// validName refuses names that would break the lines of a listing or of a rule, or look like others.
 func validName(name string) bool {
 	return name != "" && len(name) <= maxName && name[0] != '-' &&
-		!strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("():*\"`<>", r) })
+		!strings.ContainsFunc(name, func(r rune) bool {
+			return r < ' ' || unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || strings.ContainsRune("():*\"`<>", r)
+		})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"lathe/internal/frontmatter"
 	"lathe/internal/perm"
@@ -302,10 +303,12 @@ func (f *Finder) read(path, name, scope string, command bool) (Skill, bool) {
 	return s, true
 }
 
-// validName refuses names that would break the lines of a listing or of a rule.
+// validName refuses names that would break the lines of a listing or of a rule, or look like others.
 func validName(name string) bool {
 	return len(name) <= 100 && !strings.HasPrefix(name, ".") &&
-		!strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("():*\"`<>", r) })
+		!strings.ContainsFunc(name, func(r rune) bool {
+			return r <= ' ' || unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || strings.ContainsRune("():*\"`<>", r)
+		})
 }
 
 func parse(name, path, scope, text string, command bool) Skill {

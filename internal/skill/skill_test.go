@@ -3,6 +3,7 @@ package skill_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -140,4 +141,24 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, body, args string) {
 		skill.Skill{Body: body, Arguments: []string{"x"}}.Render(args, skill.Vars{})
 	})
+}
+
+// Files whose names a screen shows otherwise than they are, are no commands.
+func TestNames(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "commands"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"fix", "überprüfen", "レビュー", "a\u009b2J", "a\u202eb", "a\u200bb", "a\u2028b"} {
+		if err := os.WriteFile(filepath.Join(dir, "commands", name+".md"), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, s := range skill.Find(skill.Places{State: dir}) {
+		got = append(got, s.Name)
+	}
+	if want := []string{"fix", "überprüfen", "レビュー"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
 }
