@@ -120,9 +120,13 @@ func (l *Login) fetch(ctx context.Context, address string, listener net.Listener
 		l.Say("Open this address in a browser:\n\n  " + address + "\n\nThen paste the address that it ends at (it begins with http://localhost):")
 		return l.pasted(ctx)
 	}
+	state := ""
+	if u, err := url.Parse(address); err == nil {
+		state = u.Query().Get("state")
+	}
 	got := make(chan url.Values, 1)
 	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/callback" {
+		if r.URL.Path != "/callback" || r.URL.Query().Get("state") != state { // any page and any process can reach this address
 			http.NotFound(w, r)
 			return
 		}

@@ -109,6 +109,19 @@ func TestLogin(t *testing.T) {
 		Config: entry, Tokens: tokens, Getenv: func(string) string { return "" }, Say: func(string) {},
 		Open: func(address string) error {
 			c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			u, err := url.Parse(address)
+			if err != nil {
+				return err
+			}
+			for _, q := range []string{"?code=theirs&state=guessed", "?error=no"} { // what others send ends nothing
+				resp, err := c.Get(u.Query().Get("redirect_uri") + q)
+				if err != nil {
+					return err
+				}
+				if _ = resp.Body.Close(); resp.StatusCode != http.StatusNotFound {
+					return fmt.Errorf("%s: %s", q, resp.Status)
+				}
+			}
 			resp, err := c.Get(address)
 			if err != nil {
 				return err
