@@ -94,6 +94,9 @@ func dirName(name string) string {
 		}
 		return r
 	}, name)
+	if name == "." { // the folder of all agents' notes
+		return "-"
+	}
 	return strings.ReplaceAll(name, "..", "--")
 }
 
