@@ -202,3 +202,15 @@ func TestCallsOfTheHostAreUnderTheRules(t *testing.T) {
 	}
 	h.end()
 }
+
+// A rule that denies a server denies its resources, to the model and to mentions.
+func TestResourcesOfADeniedServer(t *testing.T) {
+	t.Parallel()
+	for _, rule := range []string{"mcp__notes", "mcp__notes__*", "mcp__notes__echo"} {
+		r := newRig(t, fakeapi.Sequence(call("ReadMcpResourceTool", `{"server":"notes","uri":"note://1"}`), fakeapi.Text("done")))
+		r.must("-p", "see @notes:note://1", "--mcp-config", notes(t), "--disallowedTools", rule)
+		if got := strings.Contains(string(r.last().Body), "buy milk"); got != (rule == "mcp__notes__echo") {
+			t.Errorf("%s: the resource is read: %v", rule, got)
+		}
+	}
+}

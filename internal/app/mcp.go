@@ -145,7 +145,7 @@ func (s *servers) declare() {
 		unsettled = unsettled || st.State != mcp.Connected && st.State != mcp.Disabled
 	}
 	if resources {
-		for _, t := range mcptool.NewResources(s.set) {
+		for _, t := range mcptool.NewResources(s) {
 			if name := t.Def().Name; !r.toolDenied(name) && (r.main == nil || keepsTool(*r.main, name)) {
 				kept = append(kept, t)
 			}
@@ -358,4 +358,31 @@ func (r *run) closeServers() {
 	if r.servers != nil {
 		r.servers.set.Close()
 	}
+}
+
+// closed reports whether a rule denies a whole server: then its resources are denied, too.
+func (s *servers) closed(server string) error {
+	if s.r.serverDenied(mcp.Prefix(server) + "\x00") { // no tool has this name: only rules for all of them mean it
+		return fmt.Errorf("a permission rule denies the MCP server %q", server)
+	}
+	return nil
+}
+
+// Resources lists resources, without those of servers that are denied.
+func (s *servers) Resources(ctx context.Context, server string) ([]mcp.Resource, error) {
+	if server != "" {
+		if err := s.closed(server); err != nil {
+			return nil, err
+		}
+	}
+	list, err := s.set.Resources(ctx, server)
+	return slices.DeleteFunc(list, func(r mcp.Resource) bool { return s.closed(r.Server) != nil }), err
+}
+
+// ReadResource reads a resource of a server that is not denied.
+func (s *servers) ReadResource(ctx context.Context, server, uri string) ([]msg.Block, json.RawMessage, error) {
+	if err := s.closed(server); err != nil {
+		return nil, nil, err
+	}
+	return s.set.ReadResource(ctx, server, uri)
 }

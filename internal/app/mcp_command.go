@@ -173,6 +173,6 @@ func (r *run) resolveResource(ref string) (string, bool) {
 
 // readResource reads a mentioned resource.
 func (r *run) readResource(ctx context.Context, server, uri string) ([]msg.Block, error) {
-	blocks, _, err := r.servers.set.ReadResource(ctx, server, uri)
+	blocks, _, err := r.servers.ReadResource(ctx, server, uri)
 	return blocks, err
 }

@@ -44,7 +44,7 @@ func (r *run) serverQueries() map[string]answer {
 			return nothing{}, set.Toggle(ctx, in.Name, in.Enabled)
 		}),
 		"mcp_read_resource": about(func(ctx context.Context, set *mcp.Set, in named) (any, error) {
-			_, contents, err := set.ReadResource(ctx, in.Name, in.URI)
+			_, contents, err := r.servers.ReadResource(ctx, in.Name, in.URI)
 			return map[string]any{"contents": contents}, err
 		}),
 		"mcp_set_servers": on(r.setServers),
