@@ -16,7 +16,7 @@ func (r *run) agentHook(ctx context.Context, model, prompt string) (string, erro
 	a := &agentPart{def: def, parent: r, depth: r.depth() + 1, call: "hook-" + r.place.sys.NewID(), task: "hook", quiet: true}
 	a.model = first(model, r.smallModel())
 	a.model = r.resolve1m(a.model)
-	child, err := a.build()
+	child, err := a.build(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -65,7 +65,7 @@ func (r *run) startAgent(ctx context.Context, q toolagent.Request) (tool.Result,
 	if err != nil {
 		return tool.Result{}, err
 	}
-	child, err := r.newAgent(q)
+	child, err := r.newAgent(ctx, q)
 	if err != nil {
 		release()
 		return tool.Result{}, err
@@ -86,16 +86,16 @@ func (r *run) agentSlot() (release func(), err error) {
 }
 
 // newAgent builds the conversation of a sub-agent. Nothing is sent yet.
-func (r *run) newAgent(q toolagent.Request) (*run, error) {
+func (r *run) newAgent(ctx context.Context, q toolagent.Request) (*run, error) {
 	a := &agentPart{
 		def: q.Def, parent: r, depth: r.depth() + 1, call: q.CallID, task: q.Task, background: q.Background,
 		model: r.agentModel(q), effort: first(q.Effort, q.Def.Effort),
 	}
-	return a.build()
+	return a.build(ctx)
 }
 
 // build assembles the conversation.
-func (a *agentPart) build() (*run, error) {
+func (a *agentPart) build(ctx context.Context) (*run, error) {
 	r := a.parent
 	r.changing.Lock() // this runs beside the session, which takes up settings
 	place := *r.place
@@ -110,7 +110,7 @@ func (a *agentPart) build() (*run, error) {
 	if child.tools, err = child.newToolset(); err != nil {
 		return nil, err
 	}
-	child.openOwnServers()
+	child.openOwnServers(ctx)
 	if len(child.tools.registry.Names()) == 0 && a.def.Tools != nil && len(a.def.Tools) > 0 {
 		child.closeAgent()
 		return nil, fmt.Errorf("the sub-agent %s would have no tool: none of %s is offered here", a.def.Name, strings.Join(a.def.Tools, ", "))

@@ -41,7 +41,7 @@ func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
 }
 
 // openOwnServers starts a sub-agent's own servers and gives it their tools. They end with it.
-func (r *run) openOwnServers() {
+func (r *run) openOwnServers(ctx context.Context) {
 	configs := r.agentServerEntries(r.agent.def)
 	if len(configs) == 0 {
 		return
@@ -53,7 +53,7 @@ func (r *run) openOwnServers() {
 	}, configs)
 	r.agent.servers = set
 	set.Start()
-	ctx, cancel := context.WithTimeout(r.root().work.ctx, flagWait)
+	ctx, cancel := context.WithTimeout(ctx, flagWait)
 	defer cancel()
 	set.Wait(ctx, func(mcp.Config) bool { return true })
 	for _, st := range set.Status() {
