@@ -24,7 +24,7 @@ var errNoCheckpoints = errors.New("file checkpoints are off; they are on in a te
 	"and for hosts and print mode with CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING=true")
 
 // openCheckpoints keeps what files were before they are changed, where that is wanted: in a terminal unless the settings
-// say no, elsewhere when the environment asks for it.
+// say no, elsewhere when the environment asks for it, and in print mode where the session has kept some before.
 func (r *run) openCheckpoints() {
 	var store *checkpoint.Store
 	if r.agent != nil {
@@ -42,16 +42,16 @@ func (r *run) openCheckpoints() {
 }
 
 func (r *run) newCheckpoints() *checkpoint.Store {
+	dir := filepath.Join(r.resultsDir(), "..", "checkpoints")
+	if r.conv.folder() == "" {
+		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
+	}
 	getenv := r.place.sys.Getenv
 	switch {
 	case isOn(getenv("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING")), !r.place.settings.Bool("fileCheckpointingEnabled", true):
 		return nil
-	case r.o.print && !isOn(getenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")):
+	case r.o.print && !isOn(getenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")) && (r.o.host != nil || !isDir(dir)):
 		return nil
-	}
-	dir := filepath.Join(r.resultsDir(), "..", "checkpoints")
-	if r.conv.folder() == "" {
-		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
 	}
 	return checkpoint.Open(checkpoint.Options{
 		Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID,

@@ -131,7 +131,8 @@ func (r *run) rewind(ctx context.Context, t *turn.Turn, in rewindRequest) (rewou
 		}
 		return out, r.session.Note(t, r.rewindNote(what, nil, plan))
 	}
-	out.Prompt, out.LeftOut = all[at].Text(), len(all)-at
+	out.LeftOut = len(all) - at
+	out.Prompt, _ = msg.Typed(all[at].Text())
 	if in.DryRun {
 		return out, nil
 	}
@@ -288,7 +289,8 @@ func (r *run) points(t *turn.Turn) ([]point, error) {
 			continue
 		}
 		p, ok := kept[m.ID]
-		e := point{ID: m.ID, Time: m.Time, Text: m.Text(), Files: []string{}, HasFiles: ok}
+		typed, _ := msg.Typed(m.Text())
+		e := point{ID: m.ID, Time: m.Time, Text: typed, Files: []string{}, HasFiles: ok}
 		if ok {
 			e.Files, e.Insertions, e.Deletions = p.Files, p.Added, p.Removed
 		}
