@@ -47,10 +47,10 @@ type market struct {
 
 const million = 1e6
 
-// wholeContext is the size in tokens below which answered turns stay whole, or half of a smaller window. What the
+// wholeContext is the size in tokens below which answered turns stay whole, or a third of a smaller window. What the
 // lossy steps leave out is gone for the model, and a session that is taken up again must be whole as long as it fits
 // well: a lower price alone is no reason to forget.
-const wholeContext = 60_000
+const wholeContext = 200_000
 
 // newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
 // answer, when another model made that, or when nothing is cached at all.
@@ -154,7 +154,7 @@ func (p *plan) worth(size, limit int) (bool, string) {
 	switch r := p.price; {
 	case r.Saved < minSaving:
 		return false, "It saves too little."
-	case lossy && size < min(limit/2, wholeContext):
+	case lossy && size < min(limit/3, wholeContext):
 		return false, "The context is small, so answered turns stay whole."
 	case lossy && !r.Cold && r.Saved < size/20:
 		return false, "It saves less than a twentieth."

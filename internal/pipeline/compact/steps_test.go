@@ -263,10 +263,10 @@ func TestWorth(t *testing.T) {
 		want        bool
 	}{
 		{"microcompact", 10_000, 987_000, true},
-		{"collapse", 59_999, 987_000, false},
-		{"collapse", 60_000, 987_000, true},
-		{"collapse", 29_999, 60_000, false},
-		{"collapse", 30_000, 60_000, true},
+		{"collapse", 199_999, 987_000, false},
+		{"collapse", 200_000, 987_000, true},
+		{"collapse", 62_332, 187_000, false},
+		{"collapse", 62_333, 187_000, true},
 	} {
 		p := plan{steps: []Step{{Name: tt.step}}, price: Price{Saved: 20_000, Cold: true}}
 		if got, why := p.worth(tt.size, tt.limit); got != tt.want {
