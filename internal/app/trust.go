@@ -104,7 +104,7 @@ func trustCommand(args []string, st Streams) error {
 }
 
 // alsoTrusted is what counts with trust and is no setting.
-const alsoTrusted = "Its commands, skills and agents count with trust too (shell lines, allowed-tools, models), and may change: look at them yourself."
+const alsoTrusted = "Its commands, skills and agents count with trust too. What they run or allow is listed; their words and models may change."
 
 func showGrants(p *place, st Streams) {
 	if len(p.grants) == 0 {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,7 +93,8 @@ func TestIndex(t *testing.T) {
 	} {
 		write(name, text)
 	}
-	now := time.Unix(0, 0)
+	var hours atomic.Int64 // the clock
+	clock := func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 	ask := func(x *Index, q string) []string {
 		var out []string
 		for _, s := range x.Suggest(t.Context(), q, 10).Suggestions {
@@ -100,7 +102,7 @@ func TestIndex(t *testing.T) {
 		}
 		return out
 	}
-	x := New(Options{Root: root, Git: true, Now: func() time.Time { return now }, Hide: func(p string) bool { return strings.HasPrefix(p, "secret/") }})
+	x := New(Options{Root: root, Git: true, Now: clock, Hide: func(p string) bool { return strings.HasPrefix(p, "secret/") }})
 	defer x.Close()
 	if diff := cmp.Diff([]string{"src/a.go"}, ask(x, "a.go")); diff != "" {
 		t.Error(diff)
@@ -108,7 +110,7 @@ func TestIndex(t *testing.T) {
 	if diff := cmp.Diff([]string{"src/", ".gitignore", ".ignore"}, ask(x, "")); diff != "" {
 		t.Error(diff)
 	}
-	all := New(Options{Root: root, Now: func() time.Time { return now }})
+	all := New(Options{Root: root, Now: clock})
 	defer all.Close()
 	if diff := cmp.Diff([]string{"src/a.go", "built/a.go", "secret/a.go"}, ask(all, "a.go")); diff != "" {
 		t.Error(diff)
@@ -116,12 +118,12 @@ func TestIndex(t *testing.T) {
 
 	// What came later is found once the list is old; the question itself does not wait for that.
 	write("src/new.go", "")
-	now = now.Add(time.Hour)
+	hours.Add(1)
 	for len(ask(x, "new.go")) == 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("never found")
 		}
-		now = now.Add(time.Hour)
+		hours.Add(1)
 		x.mu.Lock()
 		building := x.building
 		x.mu.Unlock()

@@ -34,8 +34,8 @@ var powerKeys = []string{
 // ServersFile is the file of a project, beside the settings, that names MCP servers: programs that would be started.
 const ServersFile = ".mcp.json"
 
-// Grants lists what the project's and the local settings, and .mcp.json in the first of the directories that has one,
-// would bring into force, in a fixed order. Deny and ask rules are not in it: they hold without trust.
+// Grants lists what the project's and the local settings, .mcp.json in the first of the directories that has one, and
+// the commands, skills and agents of the last directory would bring into force, in a fixed order. Deny and ask rules are not in it: they hold without trust.
 func (s *Settings) Grants(dirs ...string) []Grant {
 	var out []Grant
 	for _, l := range s.Layers {
@@ -69,7 +69,13 @@ func (s *Settings) Grants(dirs ...string) []Grant {
 			break
 		}
 	}
-	return out
+	top := ""
+	for _, dir := range dirs {
+		if dir != "" {
+			top = dir
+		}
+	}
+	return append(out, definitions(top)...)
 }
 
 type keyed struct {

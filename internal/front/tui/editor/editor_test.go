@@ -3,7 +3,6 @@ package editor
 import (
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -201,22 +200,13 @@ func TestKilledPlaceholderSurvivesSending(t *testing.T) {
 	}
 }
 
-func TestPasteOfAMegabyteIsQuick(t *testing.T) {
+func TestPasteOfAMegabyte(t *testing.T) {
 	s := strings.Repeat("some line of text, é, and its end\r\n", 1<<20/36)
-	best := time.Hour
-	for range 5 {
-		e := New(Options{})
-		start := time.Now()
-		e.Paste(s)
-		e.View()
-		best = min(best, time.Since(start))
-		if e.Draft().Prompt() != strings.ReplaceAll(s, "\r\n", "\n") {
-			t.Fatal("the paste was changed")
-		}
-	}
-	t.Logf("1 MB in %v", best)
-	if best > 20*time.Millisecond {
-		t.Errorf("a paste of 1 MB took %v, want under 20 ms", best)
+	e := New(Options{})
+	e.Paste(s)
+	e.View()
+	if e.Draft().Prompt() != strings.ReplaceAll(s, "\r\n", "\n") {
+		t.Fatal("the paste was changed")
 	}
 }
 
@@ -397,6 +387,16 @@ func BenchmarkKeyInALongText(b *testing.B) {
 		e.Key("x", "x")
 		e.View()
 		e.Key("backspace", "")
+		e.View()
+	}
+}
+
+// A paste of 1 MB, with the view of it.
+func BenchmarkPasteOfAMegabyte(b *testing.B) {
+	s := strings.Repeat("some line of text, é, and its end\r\n", 1<<20/36)
+	for b.Loop() {
+		e := New(Options{})
+		e.Paste(s)
 		e.View()
 	}
 }
