@@ -377,12 +377,24 @@ func (s *screen) gone(text string) {
 func (s *screen) resize(cols, rows int) {
 	s.t.Helper()
 	s.mu.Lock()
+	s.makeRoom(rows)
 	s.emu.Resize(cols, rows)
 	s.cols = cols
 	s.mu.Unlock()
 	if err := pty.Setsize(s.pty, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// makeRoom does what terminals do before they get lower, and the emulator does not: rows above go into the scrollback, so
+// that the cursor stays on the screen. Without it the emulator cuts off the rows below.
+func (s *screen) makeRoom(rows int) {
+	at := s.emu.CursorPosition()
+	over := at.Y + 1 - rows
+	if over <= 0 {
+		return
+	}
+	fmt.Fprintf(s.emu, "\x1b[%d;1H%s\x1b[%d;%dH", s.emu.Height(), strings.Repeat("\n", over), at.Y-over+1, at.X+1)
 }
 
 // end waits for the end of the program.
