@@ -165,7 +165,7 @@ func (j *journal) rewrite(list []record) error {
 		buf.Write(append(line, '\n'))
 	}
 	name := j.path + ".new"
-	if err := os.WriteFile(name, buf.Bytes(), 0o600); err != nil {
+	if err := writeSynced(name, buf.Bytes()); err != nil {
 		return err
 	}
 	if err := os.Rename(name, j.path); err != nil {
@@ -173,6 +173,19 @@ func (j *journal) rewrite(list []record) error {
 	}
 	j.forget()
 	return j.refresh()
+}
+
+// writeSynced writes a file that is on the medium when it returns: what it replaces is then gone at any loss of power.
+func writeSynced(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // place is where a record stands in the order of turns; -1 when its turn is not known.

@@ -37,8 +37,7 @@ var ErrOutput = errors.New("write to standard output")
 func Run(ctx context.Context, conn event.Conn, in *Reader, out io.Writer, o Options) (event.Result, error) {
 	s := &server{ctx: ctx, conn: conn, out: out, o: o, session: o.Session, named: map[string]string{}, asks: map[string]event.Ask{}, calls: map[string]struct{}{}}
 	s.o.Encoder.Named = s.isNamed
-	var wg sync.WaitGroup
-	wg.Go(func() { s.read(in) })
+	go s.read(in)
 	last, err := s.write()
 	s.mirrored()
 	// The reader ends with the input. It is not waited for: a host that keeps the pipe open after the session has

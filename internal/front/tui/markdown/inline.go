@@ -205,13 +205,9 @@ func pretends(text, dest string) bool {
 	return err != nil || u.Host != "" && !strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(text, "https://"), "http://"), u.Host)
 }
 
+// linkable reports an address that may be clicked: of the web. Others open files and programs.
 func linkable(dest string) bool {
-	for _, scheme := range []string{"https://", "http://", "mailto:", "file://"} {
-		if strings.HasPrefix(dest, scheme) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(dest, "https://") || strings.HasPrefix(dest, "http://")
 }
 
 // decoded resolves escapes and entities, and makes the result inert again.
