@@ -154,10 +154,27 @@ func TestFlushesB072(t *testing.T) {
 	cmd := r.command("-p", "hi", "--output-format", "stream-json", "--include-partial-messages")
 	setsid(cmd)
 	p := r.launch(cmd)
-	p.line(`"text":"one "`) // the server waits for the release that comes after this
-	r.api.Release()
+	p.line(`"text":"one "`) // the server waits, or is about to
+	ended := make(chan struct{})
+	go r.release(ended)
 	o := p.wait()
+	close(ended)
 	if o.code != 0 || resultOf(t, o.out)["result"] != "one two three" {
 		t.Errorf("exit code %d\n%s\n%s", o.code, o.out, o.err)
+	}
+}
+
+// release lets stalled answers go on until the program has ended: one that was about to stall when it was let go would
+// wait for ever.
+func (r *rig) release(ended <-chan struct{}) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		r.api.Release()
+		select {
+		case <-tick.C:
+		case <-ended:
+			return
+		}
 	}
 }

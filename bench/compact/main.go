@@ -60,6 +60,7 @@ func run(only string, seeds int) error {
 	scenarios := []scenario{
 		{"60 passes, 200k window, pauses", "claude-opus-5-5", 60, 10, 200_000, 12 * time.Minute, 0.3},
 		{"60 passes, 200k window, one turn", "claude-opus-5-5", 60, 60, 200_000, 0, 0.3},
+		{"200 passes, 1M window, one turn", "claude-opus-5-5", 200, 200, 1_000_000, 0, 0.3},
 		{"200 passes, 1M window, pauses", "claude-opus-5-5", 200, 20, 1_000_000, 12 * time.Minute, 0.3},
 		{"200 passes, 1M window, short pauses", "claude-opus-5-5", 200, 20, 1_000_000, 4 * time.Minute, 0.3},
 	}

@@ -282,4 +282,9 @@ func TestTmux(t *testing.T) {
 		}
 	}
 	tmux("send-keys", "/exit", "Enter")
+	for limit := time.Now().Add(patience); exec.Command("tmux", "-S", socket, "has-session").Run() == nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the session does not end")
+		}
+	}
 }
