@@ -50,7 +50,7 @@ const million = 1e6
 // wholeContext is the size in tokens below which answered turns stay whole, or a third of a smaller window. What the
 // lossy steps leave out is gone for the model, and a session that is taken up again must be whole as long as it fits
 // well: a lower price alone is no reason to forget.
-const wholeContext = 200_000
+const wholeContext = 150_000
 
 // newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
 // answer, when another model made that, or when nothing is cached at all.

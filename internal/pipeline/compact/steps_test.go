@@ -263,8 +263,8 @@ func TestWorth(t *testing.T) {
 		want        bool
 	}{
 		{"microcompact", 10_000, 987_000, true},
-		{"collapse", 199_999, 987_000, false},
-		{"collapse", 200_000, 987_000, true},
+		{"collapse", 149_999, 987_000, false},
+		{"collapse", 150_000, 987_000, true},
 		{"collapse", 62_332, 187_000, false},
 		{"collapse", 62_333, 187_000, true},
 	} {
