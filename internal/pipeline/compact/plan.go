@@ -52,6 +52,14 @@ const million = 1e6
 // well: a lower price alone is no reason to forget.
 const wholeContext = 150_000
 
+// wholeBelow is that size for a window that is compacted at limit: half of a very small one, which a few results fill.
+func wholeBelow(limit int) int {
+	if limit < 2*wholeContext/3 {
+		return limit / 2
+	}
+	return min(limit/3, wholeContext)
+}
+
 // newMarket looks at the view as it was last sent. The cache is cold when its lifetime has passed since the last
 // answer, when another model made that, or when nothing is cached at all.
 func newMarket(v sight, model string, now time.Time, c Config) market {
@@ -154,7 +162,7 @@ func (p *plan) worth(size, limit int) (bool, string) {
 	switch r := p.price; {
 	case r.Saved < minSaving:
 		return false, "It saves too little."
-	case lossy && size < min(limit/3, wholeContext):
+	case lossy && size < wholeBelow(limit):
 		return false, "The context is small, so answered turns stay whole."
 	case lossy && !r.Cold && r.Saved < size/20:
 		return false, "It saves less than a twentieth."
