@@ -16,7 +16,7 @@ import (
 func TestBypassIsRefusedForRootLater(t *testing.T) {
 	t.Parallel()
 	if syscall.Geteuid() != 0 {
-		t.Skip("not root")
+		t.Skip("SKIPPED: the test is about root, and this is not root")
 	}
 	r := newRig(t, fakeapi.Sequence())
 	r.env = append(r.env, "IS_SANDBOX=")
