@@ -74,6 +74,25 @@ func (c *sdkControl) place(name string, raw json.RawMessage) (map[string]any, er
 // The published SDK drives the program through every scenario of the tables in e2e/sdk. LATHE_SDK_ONLY names some of them.
 func TestPublishedSDK(t *testing.T) {
 	modules := npmInstall(t, sdkPackages...)
+	driveSDK(t, "node", filepath.Join("sdk", "run.mjs"), modules)
+}
+
+// The Python SDK does, where it is installed; LATHE_PYTHON_SDK may name a folder that it is imported from.
+func TestPythonSDK(t *testing.T) {
+	needs(t, "python3")
+	if dir := os.Getenv("LATHE_PYTHON_SDK"); dir != "" {
+		t.Setenv("PYTHONPATH", dir)
+	}
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+	if out, err := exec.Command("python3", "-c", "import claude_agent_sdk").CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: python3 cannot import claude_agent_sdk (pip install claude-agent-sdk, or LATHE_PYTHON_SDK=folder): %v\n%s", err, out)
+	}
+	driveSDK(t, "python3", filepath.Join("sdk", "run.py"))
+}
+
+// driveSDK runs a driver: it is given the program, the address where it asks for a place for each scenario, how many run
+// at once, and names; each line that it writes tells how one scenario ended.
+func driveSDK(t *testing.T, driver string, args ...string) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -95,8 +114,8 @@ func TestPublishedSDK(t *testing.T) {
 			t.Fatalf("build: %v\n%s", err, out)
 		}
 	}
-	args := append([]string{filepath.Join("sdk", "run.mjs"), modules, bin, control.URL, "4"}, strings.Fields(os.Getenv("LATHE_SDK_ONLY"))...)
-	cmd := exec.Command("node", args...)
+	args = append(append(args, bin, control.URL, "4"), strings.Fields(os.Getenv("LATHE_SDK_ONLY"))...)
+	cmd := exec.Command(driver, args...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -177,10 +177,10 @@ func (u *contextSize) fill() {
 		buffer = min(u.window-u.threshold, max(0, u.window-u.total))
 	}
 	if free := u.window - u.total - buffer; free > 0 {
-		u.categories = append(u.categories, category{"free", "Free space", "promptBorder", freeKind, '·', free})
+		u.categories = append(u.categories, category{"free_space", "Free space", "promptBorder", freeKind, '·', free})
 	}
 	if buffer > 0 {
-		u.categories = append(u.categories, category{"buffer", "Autocompact buffer", "inactive", bufferKind, 'x', buffer})
+		u.categories = append(u.categories, category{"autocompact_buffer", "Autocompact buffer", "inactive", bufferKind, 'x', buffer})
 	}
 }
 
@@ -337,6 +337,7 @@ func (u *contextSize) breakdown() map[string]any {
 	return map[string]any{
 		"toolCallTokens": asked, "toolResultTokens": answered, "attachmentTokens": attached,
 		"assistantMessageTokens": u.assistant, "userMessageTokens": u.user,
+		"redirectedContextTokens": 0, "unattributedTokens": 0,
 		"toolCallsByType": byTool, "attachmentsByType": byKind,
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
@@ -23,7 +25,7 @@ import (
 
 // initialize is what a host may set in the handshake. Unknown fields are ignored.
 type initialize struct {
-	SystemPrompt []string          `json:"systemPrompt"`
+	SystemPrompt promptBlocks      `json:"systemPrompt"`
 	Append       string            `json:"appendSystemPrompt"`
 	JSONSchema   json.RawMessage   `json:"jsonSchema"`
 	Title        string            `json:"title"`
@@ -44,6 +46,17 @@ type initialize struct {
 	Servers       json.RawMessage `json:"mcpServers"`
 	ServerConfigs json.RawMessage `json:"sdkMcpServerConfigs"`
 	Manifests     json.RawMessage `json:"sdkMcpServerManifests"`
+}
+
+// promptBlocks are the blocks of a system prompt; older hosts send one text.
+type promptBlocks []string
+
+func (p *promptBlocks) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*p = make(promptBlocks, 1)
+		return json.Unmarshal(data, &(*p)[0])
+	}
+	return json.Unmarshal(data, (*[]string)(p))
 }
 
 // runHost serves a program that speaks the control protocol on standard input and output.
@@ -146,13 +159,12 @@ func (s logged) Events(ctx context.Context) iter.Seq2[event.Envelope, error] {
 
 // hostFailed tells a host in its own form that the session cannot start.
 func hostFailed(st Streams, err error) int {
-	line := event.Encode(map[string]any{
-		"type": "result", "subtype": event.ErrDuring, "is_error": true, "errors": []string{err.Error()}, "duration_ms": 0, "duration_api_ms": 0,
-		"num_turns": 0, "stop_reason": nil, "session_id": "", "total_cost_usd": 0, "usage": map[string]int{"input_tokens": 0, "output_tokens": 0},
-		"modelUsage": map[string]any{}, "permission_denials": []any{}, "uuid": "00000000-0000-4000-8000-000000000000",
-	})
-	if _, werr := st.Out.Write(append(line, '\n')); werr != nil {
-		return exitClosedPipe
+	enc := event.Encoder{NewID: uuid.NewString}
+	failed := event.Result{Subtype: event.ErrDuring, IsError: true, Errors: []string{err.Error()}}
+	for _, line := range enc.Lines(event.Envelope{Session: uuid.NewString(), Event: event.TurnDone{Result: failed}}) {
+		if _, werr := st.Out.Write(append(line, '\n')); werr != nil {
+			return exitClosedPipe
+		}
 	}
 	return report(st, err)
 }

@@ -451,6 +451,7 @@ func usageFields(u msg.Usage) obj {
 	o := obj{
 		"input_tokens": u.Input, "output_tokens": u.Output, "cache_creation_input_tokens": u.CacheWrite,
 		"cache_read_input_tokens": u.CacheRead, "cache_creation": c, "server_tool_use": s, "service_tier": u.ServiceTier,
+		"speed": "standard", "inference_geo": "", "iterations": []any{},
 	}
 	if u.ServiceTier == "" {
 		o["service_tier"] = "standard"

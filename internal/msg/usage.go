@@ -21,7 +21,7 @@ type CacheCreation struct {
 // ServerTools counts tools that ran on the provider's side.
 type ServerTools struct {
 	WebSearch int `json:"web_search_requests"`
-	WebFetch  int `json:"web_fetch_requests,omitempty"`
+	WebFetch  int `json:"web_fetch_requests"`
 }
 
 // Prompt is the number of tokens that the model was sent.

@@ -225,7 +225,7 @@ func stopped(r event.Result) (any, error) {
 		reason = stopMaxTurns
 	case r.StopReason == "refusal":
 		reason = stopRefusal
-	case r.Terminal == "input_error": // was shown
+	case r.Terminal == "turn_setup_failed": // was shown
 	case r.IsError:
 		code := codeInternal
 		if r.APIStatus == 401 {

@@ -262,7 +262,7 @@ func withoutPiped(text string, in event.Prompt) string {
 
 // failure ends the turn with an error of the user's input.
 func failure(err error) error {
-	return &turn.Stop{Subtype: event.ErrDuring, Terminal: "input_error", Errors: []string{err.Error()}, Err: err}
+	return &turn.Stop{Subtype: event.ErrDuring, Terminal: "turn_setup_failed", Errors: []string{err.Error()}, Err: err}
 }
 
 func find(cmds []Command, name string) (Command, bool) {
