@@ -23,6 +23,9 @@ import (
 // todosKind is the state record of the to-do list as it was when the calls that made it were summarised.
 const todosKind = "todos"
 
+// guardKind is the state record of how automatic compactions went.
+const guardKind = "compaction-guard"
+
 // summaryTries is how often the call for a summary is made, and summaryLimit how long all of that may take.
 const (
 	summaryTries = 3
@@ -36,6 +39,8 @@ func (r *run) compaction(norm normalize.Deps, cfg normalize.Config) *compact.Sta
 		TooLong: tooLong, ReadFile: r.readAgain, Todos: func() string { return todoText(r.tools.todos) }, Tasks: r.tasksText,
 		Transcript: r.conv.log.Path, Earlier: r.conv.state.Earlier, After: r.compacted,
 	}
+	_ = json.Unmarshal(r.conv.state.Kept[guardKind], &d.Guard)
+	d.KeepGuard = func(g compact.Guard) error { return r.conv.log.Keep(guardKind, g) }
 	if r.hooks != nil {
 		d.Before = r.hooks.compacting
 	}

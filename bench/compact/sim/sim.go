@@ -144,7 +144,10 @@ func (s *Session) deps(table *price.Table, state *session.State) (pipeline.Deps,
 	norm := normalize.Deps{Info: table.Info}
 	cfg := normalize.Config{NoCache: s.Config.NoCache}
 	todos := func() string { return todoText(s.todos) }
+	var guard compact.Guard
+	_ = json.Unmarshal(state.Kept["compaction-guard"], &guard)
 	stage := compact.NewStage(compact.Deps{
+		Guard: guard, KeepGuard: func(g compact.Guard) error { return s.log.Keep("compaction-guard", g) },
 		Info: table.Info, NewID: s.newID, Todos: todos, Summarise: s.summarise(client, normalize.New(norm, cfg)), Earlier: state.Earlier,
 		TooLong: func(err error) bool {
 			var e *provider.Error

@@ -41,9 +41,6 @@ func (s *Stage) forced(ctx context.Context, t *turn.Turn, v *sight) error {
 	_, err = s.summarise(ctx, t, v, triggerAuto, "")
 	switch {
 	case err == nil:
-		s.mu.Lock()
-		s.failures = 0
-		s.mu.Unlock()
 		return s.refilled(t, *v)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -64,14 +61,13 @@ func (s *Stage) forced(ctx context.Context, t *turn.Turn, v *sight) error {
 
 // failed counts a failure and says so.
 func (s *Stage) failed(t *turn.Turn, err error) error {
-	s.mu.Lock()
-	s.failures++
-	n := s.failures
-	s.off = s.off || n >= failuresMost
-	s.mu.Unlock()
+	g, kept := s.count(func(g *Guard) { g.Failures++ })
+	if kept != nil {
+		return kept
+	}
 	text := fmt.Sprintf("Automatic compaction failed (%v). The conversation is as it was; old messages are cut out of what is sent instead.", err)
-	if n >= failuresMost {
-		text += fmt.Sprintf(" That was failure %d in a row: automatic compaction is off for this session. Use /compact to try again.", n)
+	if g.Off() {
+		text += fmt.Sprintf(" That was failure %d in a row: automatic compaction is off for this session. Use /compact to try again.", g.Failures)
 	}
 	t.Note("%s", text)
 	return t.Emit(event.Notice{Level: "warning", Text: text})
@@ -79,16 +75,16 @@ func (s *Stage) failed(t *turn.Turn, err error) error {
 
 // refilled notices compactions that do not help: three in a row, and they end.
 func (s *Stage) refilled(t *turn.Turn, v sight) error {
-	s.mu.Lock()
-	if v.size < v.limit {
-		s.refills = 0
-	} else {
-		s.refills++
+	g, err := s.count(func(g *Guard) {
+		g.Failures = 0
+		if g.Refills++; v.size < v.limit {
+			g.Refills = 0
+		}
+	})
+	if err != nil {
+		return err
 	}
-	off := s.refills >= failuresMost
-	s.off = s.off || off
-	s.mu.Unlock()
-	if off {
+	if g.Off() {
 		return t.Emit(event.Notice{Level: "warning", Text: "The context was full again at once after three compactions in a row: automatic compaction is off for this session. " + v.largest(t)})
 	}
 	if v.size >= v.limit {

@@ -17,9 +17,6 @@ import (
 // reserve is how many tokens below the window a call is refused when nothing may be compacted.
 const reserve = 3000
 
-// failuresMost is after how many failures, or useless compactions, in a row autocompact is switched off.
-const failuresMost = 3
-
 // Deps is what the stage needs. All but Info may be nil.
 type Deps struct {
 	Info   func(model string) price.Info
@@ -39,6 +36,8 @@ type Deps struct {
 	After      func(ctx context.Context, t *turn.Turn, trigger, summary string) turn.Hooked
 	Transcript func() string                 // where the whole conversation is kept, "" for nowhere
 	Earlier    func() ([]msg.Message, error) // what stands before the conversation in memory, for undo
+	Guard      Guard                         // as it was kept last
+	KeepGuard  func(Guard) error             // stores it with the session, so that the next process goes on alike
 }
 
 // Config are the stage's settings.
@@ -62,12 +61,10 @@ type Stage struct {
 	cfg   Config
 	steps []Step // without the boundary and those that are off
 
-	mu       sync.Mutex
-	failures int    // in a row
-	refills  int    // compactions in a row after which the context was full again at once
-	off      bool   // switched off for the session
-	told     string // what was said last of a context that cannot be made smaller
-	blocked  string // turn in which a hook did not want a compaction
+	mu      sync.Mutex
+	guard   Guard
+	told    string // what was said last of a context that cannot be made smaller
+	blocked string // turn in which a hook did not want a compaction
 }
 
 // NewStage returns the stage of a session.
@@ -76,7 +73,7 @@ func NewStage(d Deps, cfg Config) *Stage {
 		cfg.Reserve = reserve
 	}
 	steps := slices.DeleteFunc(Steps(), func(s Step) bool { return s.Name == "boundary" || slices.Contains(cfg.Off, s.Name) })
-	return &Stage{deps: d, cfg: cfg, steps: steps}
+	return &Stage{deps: d, cfg: cfg, steps: steps, guard: d.Guard}
 }
 
 // New returns the stage as a function. It reads the turn's messages and model, and writes View.
@@ -180,7 +177,7 @@ func (s *Stage) chooseLife(t *turn.Turn, v sight) {
 func (s *Stage) auto() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cfg.Auto && s.deps.Summarise != nil && !s.off
+	return s.cfg.Auto && s.deps.Summarise != nil && !s.guard.Off()
 }
 
 // fits refuses a call that would not fit. Nothing is lost: the conversation stays as it is.

@@ -29,9 +29,10 @@ func (s *Stage) Compact(ctx context.Context, t *turn.Turn, focus string) (string
 		return "", err
 	}
 	s.mu.Lock()
-	s.failures, s.refills, s.off, s.told = 0, 0, false, ""
+	s.told = ""
 	s.mu.Unlock()
-	return told, nil
+	_, err = s.count(func(g *Guard) { *g = Guard{} })
+	return told, err
 }
 
 // enough reports whether there was an answer since the last compaction.
