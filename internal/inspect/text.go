@@ -139,7 +139,7 @@ func (i Item) text() string {
 }
 
 func (c Call) text(w io.Writer) {
-	fmt.Fprintf(w, "\nCall, attempt %d: %d bytes, sha256 %s\n", c.Attempt, c.Bytes, c.Body)
+	fmt.Fprintf(w, "\nCall, attempt %d: %d bytes, crc32c %s\n", c.Attempt, c.Bytes, c.Body)
 	if c.Why != "" {
 		fmt.Fprintf(w, "  after   %s (waited %s)\n", c.Why, c.Wait.Round(time.Millisecond))
 	}

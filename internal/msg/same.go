@@ -17,7 +17,10 @@ func Same(a, b Block) bool {
 // SameBlocks reports whether two lists hold the same blocks; none is not the same as an empty list, since a tool's
 // result is encoded differently with them.
 func SameBlocks(a, b []Block) bool {
-	return (a == nil) == (b == nil) && slices.EqualFunc(a, b, Same)
+	if (a == nil) != (b == nil) || len(a) != len(b) {
+		return false
+	}
+	return len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, Same)
 }
 
 func sameRaw(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

@@ -36,6 +36,7 @@ type File struct {
 	records *os.File
 	blobs   *os.File
 	waiting [2][]byte // contents and records that are not in the files yet
+	line    []byte    // for the record that is being written
 	known   map[string]bool
 	last    map[string][]Ref
 	fields  map[string]any // as last written
@@ -143,11 +144,10 @@ func (f *File) Record(r Record) {
 	if f.Clean != nil {
 		line = f.Clean(line)
 	}
-	line = append(line, '\n')
-	if !f.room(int64(len(line))) {
+	if !f.room(int64(len(line) + 1)) {
 		return
 	}
-	f.waiting[1] = append(f.waiting[1], line...)
+	f.waiting[1] = append(append(f.waiting[1], line...), '\n')
 	if r.Err != "" || len(f.waiting[0]) > 1<<20 || r.Call != nil && time.Since(f.flushed) > often {
 		f.flush()
 	}
@@ -183,29 +183,12 @@ func (f *File) flush() {
 func (f *File) encode(r Record) []byte {
 	out := line{Record: r, Before: f.delta(r.Before), After: f.delta(r.After)}
 	out.Record.Before, out.Record.After = View{}, View{}
-	b, err := json.Marshal(out)
+	b, err := out.append(f.line[:0])
 	if err != nil {
 		f.failed++
 	}
+	f.line = b
 	return b
-}
-
-// line is the form of a record in its file.
-type line struct {
-	Record
-	Before *deltas `json:"before,omitempty"`
-	After  *deltas `json:"after,omitempty"`
-}
-
-type deltas struct {
-	Fields map[string]any   `json:"fields,omitempty"`
-	Items  map[string]delta `json:"items,omitempty"`
-}
-
-// delta is a list: the first Keep items of the last list of its name, then Add.
-type delta struct {
-	Keep int   `json:"keep"`
-	Add  []Ref `json:"add,omitempty"`
 }
 
 func (f *File) delta(v View) *deltas {

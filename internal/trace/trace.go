@@ -75,7 +75,7 @@ type Call struct {
 	Model     string            `json:"model"`
 	Head      string            `json:"head"` // blob: the request's body without tools, system and messages
 	Marks     []Mark            `json:"marks,omitempty"`
-	Body      string            `json:"body"` // SHA-256 of the body, hex
+	Body      string            `json:"body"` // CRC-32C of the body, eight hex digits
 	Bytes     int               `json:"bytes"`
 	Headers   map[string]string `json:"headers,omitempty"` // of the request, without secrets
 	Attempt   int               `json:"attempt"`           // from 1, within one answer

@@ -1,6 +1,8 @@
 package turn
 
 import (
+	"slices"
+
 	"lathe/internal/msg"
 	"lathe/internal/provider"
 	"lathe/internal/provider/wire"
@@ -136,13 +138,18 @@ type requestList struct {
 }
 
 func (x *Tracer) requestRefs(l *requestList, ms []provider.Message) []trace.Ref {
-	keep := provider.Shared(l.messages, ms)
-	if l == &x.sent { // most often the request that normalize built
-		if n := provider.Shared(x.request.messages, ms); n > keep {
-			keep, l.refs = n, x.request.refs
+	if r := &x.request; len(ms) > 0 && len(ms) == len(r.messages) && &ms[0] == &r.messages[0] {
+		refs := r.refs[:len(r.refs):len(r.refs)] // only one of the two may grow in place
+		if l != r {
+			*l = requestList{ms, refs} // what is sent is most often the request that normalize built
 		}
+		return refs
 	}
-	refs := append(make([]trace.Ref, 0, len(ms)), l.refs[:keep]...)
+	keep := provider.Shared(l.messages, ms)
+	refs := l.refs[:keep]
+	if keep < len(l.refs) {
+		refs = slices.Clone(refs) // others hold what is cut off
+	}
 	for _, m := range ms[keep:] {
 		if r, ok := x.recent(m); ok {
 			refs = append(refs, r)
@@ -152,7 +159,7 @@ func (x *Tracer) requestRefs(l *requestList, ms []provider.Message) []trace.Ref 
 		refs = append(refs, trace.Ref{Kind: string(m.Role), Hash: x.rec.Blob(x.buf), Bytes: len(x.buf), Tokens: x.counter.Blocks(m.Content)})
 	}
 	l.messages, l.refs = ms, refs
-	return refs
+	return refs[:len(refs):len(refs)]
 }
 
 // recent finds the message of the conversation that a message of a request is, among the last ones: results are large,

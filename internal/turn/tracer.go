@@ -1,8 +1,9 @@
 package turn
 
 import (
-	"encoding/hex"
+	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"lathe/internal/msg"
@@ -16,14 +17,17 @@ import (
 // Tracer describes the turns of one session for its trace: small fields by value, content by hash. It keeps what it
 // found out of content that it has seen, so that a pass costs what it adds and not what the session has grown to.
 //
-// While a turn runs, a goroutine of the tracer does the describing, from copies of the turn's fields (what they point
-// to is never changed in place): the turn goes on meanwhile, and most of the work falls into the wait for the model.
+// While a turn runs, a timer's goroutine does the describing, from copies of the turn's fields (what they point to is
+// never changed in place): the turn goes on meanwhile, and most of the work falls into the wait for the model.
 type Tracer struct {
-	rec  trace.Recorder
-	jobs chan func()   // of the running turn; nil between turns
-	done chan struct{} // closed when all jobs of the turn are done
+	rec trace.Recorder
 
-	// What follows is the goroutine's while a turn runs.
+	mu      sync.Mutex
+	running bool     // a turn
+	jobs    []func() // that have gathered
+	timer   *time.Timer
+
+	doing    sync.Mutex // held while jobs are done; guards what follows
 	counter  token.Counter
 	messages list
 	view     list
@@ -45,36 +49,57 @@ func NewTracer(rec trace.Recorder) *Tracer {
 // Blob stores content of a sub-record, which is JSON, and returns its hash.
 func (x *Tracer) Blob(b []byte) string { return x.rec.Blob(b) }
 
-// waiting is how many descriptions may wait before the turn waits for them.
-const waiting = 256
+// gather is how long descriptions wait for each other, so that they do not wake a thread each; waiting is how many may.
+const (
+	gather  = 5 * time.Millisecond
+	waiting = 256
+)
 
-// begin starts what describes the turn while it runs; end waits until all of it is on disk.
+// begin has descriptions gather while the turn runs; end waits until all of them are on disk.
 func (x *Tracer) begin() {
-	x.jobs, x.done = make(chan func(), waiting), make(chan struct{})
-	go func() {
-		defer close(x.done)
-		for job := range x.jobs {
-			job()
-		}
-	}()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.running = true
+	x.timer = time.AfterFunc(time.Hour, x.work)
+	x.timer.Stop()
 }
 
 func (x *Tracer) end() {
-	close(x.jobs)
-	<-x.done
-	x.jobs = nil
+	x.mu.Lock()
+	x.running = false
+	x.timer.Stop()
+	x.mu.Unlock()
+	x.work()
 	if f, ok := x.rec.(interface{ Flush() }); ok {
 		f.Flush()
 	}
 }
 
-// do runs a description in its turn, or now where no turn runs.
+// do runs a description in its turn: soon, or now where no turn runs.
 func (x *Tracer) do(job func()) {
-	if x.jobs == nil {
-		job()
-		return
+	x.mu.Lock()
+	x.jobs = append(x.jobs, job)
+	n, now := len(x.jobs), !x.running
+	if n == 1 && !now {
+		x.timer.Reset(gather)
 	}
-	x.jobs <- job
+	x.mu.Unlock()
+	if now || n >= waiting {
+		x.work()
+	}
+}
+
+// work does what has gathered, in order.
+func (x *Tracer) work() {
+	x.doing.Lock()
+	defer x.doing.Unlock()
+	x.mu.Lock()
+	jobs := x.jobs
+	x.jobs = nil
+	x.mu.Unlock()
+	for _, job := range jobs {
+		job()
+	}
 }
 
 // Sub writes a sub-record of the stage that is named as its parent.
@@ -102,8 +127,7 @@ func (x *Tracer) describeCall(req *provider.Request, c *trace.Call) {
 	c.Model = req.Model
 	if c.Body == "" {
 		x.body.Encode(req)
-		sum := x.body.Sum()
-		c.Body, c.Bytes = hex.EncodeToString(sum[:]), x.body.Len()
+		c.Body, c.Bytes = fmt.Sprintf("%08x", x.body.Sum()), x.body.Len()
 	}
 	head := *req
 	head.System, head.Tools, head.Messages = nil, nil, nil

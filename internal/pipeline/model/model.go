@@ -45,7 +45,7 @@ type Deps struct {
 	Size func(req *provider.Request) (tokens, bytes int)
 	// Headers are those that a request is sent with, without secrets, for the trace.
 	Headers func(req *provider.Request) map[string]string
-	// Sum is the SHA-256, in hex, and the length of the body that a request was sent with, for the trace.
+	// Sum is the checksum and the length of the body that a request was sent with, for the trace.
 	Sum func(req *provider.Request) (hash string, bytes int)
 	// Cost is the price of an answer in USD, for the trace.
 	Cost func(model string, u msg.Usage) float64

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -208,10 +207,10 @@ func checkHeaders(h http.Header) error {
 	return nil
 }
 
-// Sum is the SHA-256, in hex, and the length of the body that a request is sent with.
+// Sum is the checksum (CRC-32C, eight hex digits) and the length of the body that a request is sent with.
 func (c *Client) Sum(req *provider.Request) (string, int) {
 	sum, n := c.bodies.sum(req)
-	return hex.EncodeToString(sum[:]), n
+	return fmt.Sprintf("%08x", sum), n
 }
 
 // Headers are the headers that a request is sent with, for people to see: values that may be secrets are left out.

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"io"
 	"net/http"
 	"sync"
@@ -30,9 +29,9 @@ func (b *buffers) encode(req *provider.Request) *body {
 	return &body{from: from, data: from.Encode(req), home: b, users: 1}
 }
 
-// sum is the SHA-256 and the length of a request's body. Right after the call it costs little, since the body is there
+// sum is the checksum and the length of a request's body. Right after the call it costs little, since the body is there
 // still; where the transport holds that, it is made anew.
-func (b *buffers) sum(req *provider.Request) ([sha256.Size]byte, int) {
+func (b *buffers) sum(req *provider.Request) (uint32, int) {
 	b.mu.Lock()
 	from := b.spare
 	b.spare = nil

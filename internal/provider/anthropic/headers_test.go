@@ -1,8 +1,7 @@
 package anthropic
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -10,6 +9,7 @@ import (
 
 	"lathe/internal/msg"
 	"lathe/internal/provider"
+	"lathe/internal/provider/wire"
 )
 
 // What people are shown of the headers has no key in it, and nothing that a user set.
@@ -35,10 +35,10 @@ func TestSum(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := &provider.Request{Model: "m", MaxTokens: 1, Messages: []provider.Message{{Role: "user", Content: []msg.Block{msg.Text("a")}}}}
-	want := sha256.Sum256(EncodeBody(req))
+	want := wire.Checksum(EncodeBody(req))
 	check := func(when string) {
 		t.Helper()
-		if got, n := c.Sum(req); got != hex.EncodeToString(want[:]) || n != len(EncodeBody(req)) {
+		if got, n := c.Sum(req); got != fmt.Sprintf("%08x", want) || n != len(EncodeBody(req)) {
 			t.Errorf("%s: %s, %d bytes", when, got, n)
 		}
 	}

@@ -2,8 +2,7 @@ package wire
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"hash"
+	"hash/crc32"
 	"slices"
 
 	"lathe/internal/provider"
@@ -18,7 +17,7 @@ type Body struct {
 	ends     []int  // index in data behind each message
 	messages []provider.Message
 	marks    []provider.Breakpoint
-	sums     []hash.Hash // state of the hash behind each of the first messages, for Sum
+	sums     []uint32 // of what stands before the end of each of the first messages, for Sum
 }
 
 // Encode returns what AppendRequest gives for req. The bytes are valid until the next call.
@@ -58,25 +57,21 @@ func (b *Body) shared(req *provider.Request) int {
 // Len is the length of the last body.
 func (b *Body) Len() int { return len(b.data) }
 
-// Sum is the SHA-256 of the last body. It costs what the body does not share with the one before.
-func (b *Body) Sum() [sha256.Size]byte {
-	h, done := sha256.New(), 0
+// castagnoli is the table of the polynomial that processors have an instruction for; it is made once, when first asked for.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
+
+// Checksum is the CRC-32C of a body: it tells two bodies apart that should be one, and costs next to nothing.
+func Checksum(body []byte) uint32 { return crc32.Checksum(body, castagnoli()) }
+
+// Sum is the checksum of the last body. It costs what the body does not share with the one before.
+func (b *Body) Sum() uint32 {
+	sum, done := uint32(0), 0
 	if n := len(b.sums); n > 0 {
-		h, done = clone(b.sums[n-1]), b.ends[n-1]
+		sum, done = b.sums[n-1], b.ends[n-1]
 	}
 	for _, end := range b.ends[len(b.sums):] {
-		h.Write(b.data[done:end])
-		b.sums, done = append(b.sums, clone(h)), end
+		sum = crc32.Update(sum, castagnoli(), b.data[done:end])
+		b.sums, done = append(b.sums, sum), end
 	}
-	h.Write(b.data[done:])
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// clone copies the state of a SHA-256.
-func clone(h hash.Hash) hash.Hash {
-	c, err := h.(hash.Cloner).Clone()
-	if err != nil {
-		panic("wire: a SHA-256 cannot be copied: " + err.Error()) // the standard library says that it can
-	}
-	return c
+	return crc32.Update(sum, castagnoli(), b.data[done:])
 }

@@ -1,0 +1,57 @@
+package trace
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"lathe/internal/msg"
+)
+
+// A record that was written by hand is the one that was given, and reads as json.Marshal's would.
+func TestLine(t *testing.T) {
+	text := rapid.OneOf(rapid.Just(""), rapid.String(), rapid.SampledFrom([]string{"a", "<\"\\&>\n", "\u2028", "\x00\x7f"}))
+	refs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Ref {
+		s := func(name string) string { return text.Draw(t, name) }
+		return Ref{ID: s("id"), Kind: s("kind"), Source: s("source"), Key: s("key"), Hash: s("hash"), Bytes: rapid.Int().Draw(t, "bytes"), Tokens: rapid.IntRange(0, 9).Draw(t, "tokens")}
+	}), 0, 3)
+	changes := rapid.Custom(func(t *rapid.T) *deltas {
+		d := &deltas{Items: map[string]delta{}, Fields: map[string]any{}}
+		for _, name := range rapid.SliceOfN(rapid.SampledFrom([]string{Messages, Seen, Sent}), 0, 3).Draw(t, "lists") {
+			d.Items[name] = delta{Keep: rapid.IntRange(0, 99).Draw(t, "keep"), Add: refs.Draw(t, "add")}
+		}
+		if rapid.Bool().Draw(t, "fields") {
+			d.Fields = map[string]any{"model": text.Draw(t, "model"), "done": true, "usage": msg.Usage{Input: 3}, "n": 2}
+		}
+		return d
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		s := func(name string) string { return text.Draw(t, name) }
+		l := line{Record: Record{
+			Run: s("run"), Session: s("session"), Turn: s("turn"), Stage: s("stage"), Parent: s("parent"), Err: s("err"),
+			Step: rapid.Int().Draw(t, "step"), Dur: time.Duration(rapid.Int64().Draw(t, "dur")),
+			Start: time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "at"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
+		}}
+		if rapid.Bool().Draw(t, "more") {
+			l.Notes = []Note{{Text: s("note"), Data: map[string]any{"n": 1}}}
+			l.Call, l.Tool = &Call{Model: s("model"), Usage: &msg.Usage{Output: 1}}, &Tool{ID: s("tool"), Input: json.RawMessage(`{"a":1}`)}
+			l.Before, l.After = changes.Draw(t, "before"), changes.Draw(t, "after")
+		}
+		b, err := l.append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := json.Marshal(l)
+		var x, y any
+		if err := json.Unmarshal(b, &x); err != nil {
+			t.Fatalf("%v\n%s", err, b)
+		}
+		_ = json.Unmarshal(want, &y)
+		if d := cmp.Diff(y, x); d != "" {
+			t.Error(d)
+		}
+	})
+}
