@@ -42,7 +42,7 @@ func (l line) append(b []byte) ([]byte, error) {
 	w.b = strconv.AppendInt(field(w.b, "step"), int64(l.Step), 10)
 	w.b = append(l.Start.AppendFormat(append(field(w.b, "start"), '"'), time.RFC3339Nano), '"')
 	w.b = strconv.AppendInt(field(w.b, "dur_ns"), int64(l.Dur), 10)
-	w.other("notes", l.Notes, len(l.Notes) > 0)
+	w.notes(l.Notes)
 	w.text("err", l.Err)
 	w.other("call", l.Call, l.Call != nil)
 	w.other("tool", l.Tool, l.Tool != nil)
@@ -117,6 +117,22 @@ func (w *writer) value(name string, v any) {
 	default:
 		w.other(name, v, true)
 	}
+}
+
+func (w *writer) notes(list []Note) {
+	if len(list) == 0 {
+		return
+	}
+	w.b = append(field(w.b, "notes"), '[')
+	for i, n := range list {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.b = msg.AppendString(append(w.b, `{"text":`...), n.Text)
+		w.other("data", n.Data, len(n.Data) > 0)
+		w.b = append(w.b, '}')
+	}
+	w.b = append(w.b, ']')
 }
 
 func (w *writer) refs(list []Ref) {
