@@ -268,7 +268,7 @@ func (b *bench) bytes() error {
 func (b *bench) deltas() error {
 	const seconds = 8
 	text := prose(5 * 1000 * seconds / 90)
-	a := fakeapi.Answer{Text: text, Chunk: 5, EventDelay: fakeapi.Duration(time.Millisecond)}
+	a := fakeapi.Answer{Text: text, Chunk: 5, Rate: 1000}
 	s, stop, err := b.start(fakeapi.Sequence(a))
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func TestResizeWhileStreaming(t *testing.T) {
 	s := r.start(110, 30)
 	s.waitFor("manual mode")
 	s.keys("go<enter>")
-	for i, size := range [][2]int{{90, 30}, {64, 30}, {100, 34}, {58, 34}, {120, 40}} {
+	for i, size := range [][2]int{{90, 24}, {64, 30}, {100, 18}, {58, 34}, {120, 16}} {
 		s.until("more", func(text string) bool { return strings.Contains(s.all(), fmt.Sprintf("item %d of", 40*(i+1))) })
 		s.resize(size[0], size[1])
 	}

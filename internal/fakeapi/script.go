@@ -66,6 +66,7 @@ type Answer struct {
 	Chunk      int               `json:"chunk,omitempty"`       // bytes of text or JSON in one delta, 64 by default
 	Delay      Duration          `json:"delay,omitempty"`       // after the first event, before the first block
 	EventDelay Duration          `json:"event_delay,omitempty"` // before each later event
+	Rate       int               `json:"rate,omitempty"`        // events a second, by the clock: those that are due at once leave in one write
 	PingEvery  int               `json:"ping_every,omitempty"`  // a ping after every n events
 	Headers    map[string]string `json:"headers,omitempty"`     // of the HTTP answer
 	Faults     []Fault           `json:"faults,omitempty"`      // applied in order

@@ -14,6 +14,7 @@ type step struct {
 	event string // type of the event in data, "" for other bytes
 	data  []byte
 	wait  time.Duration // before the data
+	at    time.Duration // when the data is due, counted from the first step
 	act   action        // after the data
 	stall time.Duration // for actStall: how long, 0 until released
 }
@@ -121,6 +122,9 @@ func pace(in []step, a Answer) []step {
 		}
 		if i > 1 {
 			s.wait = time.Duration(a.EventDelay)
+		}
+		if a.Rate > 0 {
+			s.at = time.Duration(i) * time.Second / time.Duration(a.Rate)
 		}
 		out = append(out, s)
 		if a.PingEvery > 0 && (i+1)%a.PingEvery == 0 {

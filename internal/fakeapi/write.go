@@ -10,10 +10,12 @@ import (
 func (x *exchange) write(steps []step, split int) {
 	flush := http.NewResponseController(x.w)
 	_ = flush.Flush()
-	for _, s := range steps {
-		if s.wait > 0 && !x.stall(s.wait) {
+	begun := time.Now()
+	for i, s := range steps {
+		if wait := max(s.wait, s.at-time.Since(begun)); wait > 0 && !x.stall(wait) {
 			return
 		}
+		due := s.act == actNone && i+1 < len(steps) && steps[i+1].at > 0 && steps[i+1].at <= time.Since(begun) // leaves with the next
 		data := s.data
 		for len(data) > 0 {
 			n := len(data)
@@ -23,8 +25,10 @@ func (x *exchange) write(steps []step, split int) {
 			if _, err := x.w.Write(data[:n]); err != nil {
 				return
 			}
-			if err := flush.Flush(); err != nil {
-				return
+			if !due || split > 0 {
+				if err := flush.Flush(); err != nil {
+					return
+				}
 			}
 			data = data[n:]
 		}

@@ -30,6 +30,7 @@ func (u *ui) terminal(e term.Event) {
 		u.focused = e.In
 	case term.Resize:
 		u.resizing = true
+		u.inline.SizeChanges()
 		u.resize.Reset(resizeWait)
 	case term.Closed:
 		u.quit, u.outcome.Code = true, 143

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"lathe/internal/front/tui/width"
 )
@@ -22,7 +23,7 @@ type Frame struct {
 	Cursor Cursor   // in Foot
 }
 
-// keepRows bounds the committed lines that are kept to paint the screen again after a resize.
+// keepLines is roughly how many committed lines are kept to paint the screen again after a resize.
 const keepLines = 600
 
 // Inline draws below what the terminal shows already. All of its positions are relative, so it needs no answer of the
@@ -38,13 +39,23 @@ type Inline struct {
 	hidden  bool
 	printed int      // rows that were committed, at least
 	tail    []string // the last committed lines
+	count   int      // of all committed lines
+	marks   []mark   // of what was written last
+	damaged int      // lines at the end of tail that a new size may have damaged
 
-	b strings.Builder
+	now func() time.Time
+	b   strings.Builder
+}
+
+// mark is the state before something was written.
+type mark struct {
+	at   time.Time
+	safe int // committed lines that what follows cannot reach
 }
 
 // NewInline returns a screen that begins at the cursor, which must be at the start of a row.
 func NewInline(w io.Writer, width, height int, reflows bool) *Inline {
-	return &Inline{w: w, width: max(1, width), height: max(2, height), reflows: reflows}
+	return &Inline{w: w, width: max(1, width), height: max(2, height), reflows: reflows, now: time.Now}
 }
 
 // Size is the size that frames are made for.
@@ -52,6 +63,7 @@ func (s *Inline) Size() (width, height int) { return s.width, s.height }
 
 // Draw brings the frame onto the terminal, in one write.
 func (s *Inline) Draw(f Frame) error {
+	s.mark()
 	foot := s.fit(f.Foot)
 	var rows []row
 	for _, l := range f.Commit {
@@ -136,9 +148,7 @@ func (s *Inline) marked(rows []row, d int) bool {
 // insert makes room for n rows before the foot.
 func (s *Inline) insert(at, n int) {
 	bottom := at + len(s.foot) - 1
-	s.down(bottom)
-	s.b.WriteString(strings.Repeat("\n", n))
-	s.at = bottom + n
+	s.down(bottom + n)
 	s.up(at)
 	s.b.WriteByte('\r')
 	s.col = 0
@@ -310,7 +320,8 @@ func (s *Inline) cursor(n int, c Cursor) {
 func (s *Inline) remember(lines []string, rows int) {
 	s.printed = min(s.printed+rows, 1<<20)
 	s.tail = append(s.tail, lines...)
-	if over := len(s.tail) - keepLines; over > 0 {
+	s.count += len(lines)
+	if over := min(len(s.tail)-keepLines, s.safe(s.now())); over > keepLines/4 {
 		s.tail = append(s.tail[:0:0], s.tail[over:]...)
 	}
 }
@@ -339,9 +350,12 @@ func (s *Inline) up(row int) {
 	}
 }
 
+// down moves by line feeds. A terminal that gets lower may cut off the rows below the cursor before we hear of it; then line
+// feeds make rows there, where a movement would stop too early and all that follows would stand too high, over what was
+// committed.
 func (s *Inline) down(row int) {
 	if row > s.at {
-		s.csi(row-s.at, 'B')
+		s.b.WriteString(strings.Repeat("\n", row-s.at))
 		s.at = row
 	}
 }
@@ -355,7 +369,7 @@ func (s *Inline) csi(n int, final byte) {
 }
 
 // smallWrite is the size up to which a change needs no protection from being seen half done.
-const smallWrite = 120
+const smallWrite = 1000
 
 func (s *Inline) flush() error {
 	if s.b.Len() == 0 {

@@ -1,6 +1,43 @@
 package screen
 
-import "lathe/internal/front/tui/width"
+import (
+	"time"
+
+	"lathe/internal/front/tui/width"
+)
+
+// flightTime is how long what we write may be on its way to the terminal, and the news of its new size on its way to us.
+const flightTime = 250 * time.Millisecond
+
+// mark notes the state before something is written, for as long as that may still be on its way.
+func (s *Inline) mark() {
+	now := s.now()
+	old := 0
+	for old < len(s.marks) && now.Sub(s.marks[old].at) > flightTime {
+		old++
+	}
+	reach := len(s.above) + len(s.foot)
+	if !s.reflows { // all that the screen shows is painted over, and a higher one has not scrolled when we think so
+		reach = s.height
+	}
+	s.marks = append(s.marks[old:], mark{now, s.count - reach})
+}
+
+// safe is how many lines of tail cannot have been damaged by what was written of late: such lines stood so far above the
+// region that no movement reached them, in whatever width.
+func (s *Inline) safe(now time.Time) int {
+	safe := len(s.tail)
+	for _, m := range s.marks {
+		if now.Sub(m.at) <= flightTime {
+			safe = min(safe, m.safe-(s.count-len(s.tail)))
+		}
+	}
+	return max(0, safe)
+}
+
+// SizeChanges says that the terminal has told of a new size. What is on its way to it was made for the old one, and may
+// have gone wrong there: it is written again by Resize.
+func (s *Inline) SizeChanges() { s.damaged = max(s.damaged, len(s.tail)-s.safe(s.now())) }
 
 // Resize takes a new size of the terminal. What the screen shows by then is the terminal's own work: some wrap every
 // line anew, some cut, and where the region is cannot be known. So nothing is guessed from it. Where our lines fill the
@@ -17,10 +54,13 @@ func (s *Inline) Resize(cols, rows int) error {
 	covered := s.printed+len(s.above)+len(s.foot) >= max(s.height, rows) || up+region > rows
 	oldWidth, oldHeight := s.width, s.height
 	s.width, s.height = cols, rows
+	damaged := len(s.tail) - s.damaged
+	s.damaged = 0
+	s.mark()
 	if covered {
 		s.b.WriteString("\x1b[H")
 		s.wipe(rows)
-		s.repaint(region, oldWidth, oldHeight)
+		s.repaint(region, oldWidth, oldHeight, damaged)
 		return s.flush()
 	}
 	s.b.WriteByte('\r')
@@ -81,13 +121,18 @@ func (s *Inline) heights(cols int, wrapped bool, rows int) int {
 // repaint writes the committed rows that fill the screen, the first of them perhaps in the middle of a line. Where the
 // terminal does not wrap anew, all lines that could be seen before are written, so that those which find no place go
 // into the scrollback.
-func (s *Inline) repaint(region, oldWidth, oldHeight int) {
+func (s *Inline) repaint(region, oldWidth, oldHeight, damaged int) {
 	room := max(0, s.height-region)
 	if s.height < oldHeight { // some terminals cut the rows below the cursor instead of scrolling
 		room += len(s.above) + len(s.foot) - s.at - 1
 	}
 	if !s.reflows {
-		s.lines(s.tail[s.seen(oldHeight-len(s.foot)-len(s.above), oldWidth):])
+		s.lines(s.tail[min(damaged, s.seen(oldHeight-len(s.foot)-len(s.above), oldWidth)):])
+		s.forget()
+		return
+	}
+	if damaged < len(s.tail) { // where our rows stand is not known: rather some lines twice than one of them lost
+		s.lines(s.tail[min(damaged, s.seen(room+region, s.width)):])
 		s.forget()
 		return
 	}
