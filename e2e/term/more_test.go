@@ -5,7 +5,6 @@ package term
 import (
 	"encoding/base64"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -237,54 +236,4 @@ func TestKeybindingsAgain(t *testing.T) {
 		s.keys("a<backspace><m-q>")
 		return false
 	})
-}
-
-// TestTmux: the inline screen inside of a real tmux.
-func TestTmux(t *testing.T) {
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("SKIPPED: tmux is not installed")
-	}
-	r := newRig(t, fakeapi.Sequence(fakeapi.Text(longAnswer(60)+"\n\n日本語 👩‍👩‍👧 fin."), fakeapi.Text("Again.")))
-	cmd := r.command()
-	socket := filepath.Join(r.home, "tmux.sock")
-	tmux := func(args ...string) string {
-		c := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
-		c.Env, c.Dir = cmd.Env, cmd.Dir
-		out, err := c.CombinedOutput()
-		if err != nil {
-			t.Fatalf("tmux %v: %v\n%s", args, err, out)
-		}
-		return string(out)
-	}
-	tmux("new-session", "-d", "-x", "80", "-y", "24", cmd.Path)
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", socket, "kill-server").Run() })
-	wait := func(text string) {
-		t.Helper()
-		for limit := time.Now().Add(patience); !strings.Contains(tmux("capture-pane", "-p"), text); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(limit) {
-				t.Fatalf("no %q:\n%s", text, tmux("capture-pane", "-p"))
-			}
-		}
-	}
-	wait("manual mode")
-	tmux("send-keys", "go", "Enter")
-	wait("fin.")
-	wait("ctx")
-	tmux("resize-window", "-x", "60", "-y", "20")
-	tmux("send-keys", "-l", "draft")
-	wait("❯ draft")
-	tmux("send-keys", "Enter")
-	wait("Again.")
-	all := tmux("capture-pane", "-p", "-S", "-")
-	for _, once := range []string{"item 1 of", "item 33 of", "item 60 of", "fin.", "what shall be done?"} {
-		if n := strings.Count(all, once); n != 1 {
-			t.Errorf("%q stands there %d times:\n%s", once, n, all)
-		}
-	}
-	tmux("send-keys", "/exit", "Enter")
-	for limit := time.Now().Add(patience); exec.Command("tmux", "-S", socket, "has-session").Run() == nil; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatal("the session does not end")
-		}
-	}
 }

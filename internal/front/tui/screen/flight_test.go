@@ -61,6 +61,7 @@ func inFlight(t *testing.T, reflows bool, seed, wider int) {
 	open := "line 1 "
 	for step := range 20 {
 		what := fmt.Sprintf("reflows %v, seed %d, step %d, %d by %d", reflows, seed, step, cols, rows)
+		now = now.Add(2 * flightTime)
 		for range 1 + r.Intn(3) {
 			var f Frame
 			for range r.Intn(4) { // as an answer streams: the line that grows becomes final, others follow
@@ -76,7 +77,6 @@ func inFlight(t *testing.T, reflows bool, seed, wider int) {
 				t.Fatal(what, err)
 			}
 		}
-		now = now.Add(100 * time.Millisecond)
 		pieces := way.take()
 		at := len(pieces)
 		if step%2 == 1 {
@@ -94,7 +94,6 @@ func inFlight(t *testing.T, reflows bool, seed, wider int) {
 		write(t, what, g, pieces[at:])
 		if step%2 == 1 {
 			s.SizeChanges()
-			now = now.Add(50 * time.Millisecond)
 			if err := s.Resize(cols, rows); err != nil {
 				t.Fatal(what, err)
 			}

@@ -6,8 +6,9 @@ import (
 	"lathe/internal/front/tui/width"
 )
 
-// flightTime is how long what we write may be on its way to the terminal, and the news of its new size on its way to us.
-const flightTime = 250 * time.Millisecond
+// flightTime is how long what we write may be on its way to the terminal, and the news of its new size on its way to us:
+// tmux alone keeps that back for a quarter of a second.
+const flightTime = 600 * time.Millisecond
 
 // mark notes the state before something is written, for as long as that may still be on its way.
 func (s *Inline) mark() {
