@@ -134,7 +134,7 @@ func loadSession(meta session.Meta) (*inspect.Session, *trace.Trace, error) {
 // explain says why the prompt cache missed, by what was recorded.
 func explain(prices *price.Table, prev, next inspect.Sent) *inspect.Miss {
 	of := func(s inspect.Sent) (cache.Sent, cache.Lists) {
-		return cache.Sent{Body: s.Body, At: s.At, Model: s.Model, Usage: s.Usage}, cache.Lists{Messages: s.Messages, View: s.View, Request: s.Request}
+		return cache.Sent{Body: s.Body, At: s.At, Model: s.Model, Usage: s.Usage}, cache.Lists{Messages: s.Messages, Summary: s.Summary, View: s.View, Request: s.Request}
 	}
 	a, from := of(prev)
 	b, to := of(next)

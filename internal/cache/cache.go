@@ -270,6 +270,7 @@ func reaches(r *request, at int) bool {
 // Lists are what the stages made for a request: each item a name for a message with its content, such as its id and hash.
 type Lists struct {
 	Messages []string // the conversation
+	Summary  bool     // it begins with a summary: the process took it up behind a compaction
 	View     []string // what compact left of it
 	Request  []string // what normalize made of that
 }
@@ -280,6 +281,8 @@ func (m *Miss) Blame(prev, next Lists) {
 		return
 	}
 	switch {
+	case (prev.Summary || next.Summary) && begin(prev.Messages) != begin(next.Messages):
+		m.Stage = "compact" // or the undo of one
 	case !extends(prev.Messages, next.Messages):
 		m.Stage = "session" // another branch, or an edited history
 	case !extends(prev.View, next.View):
@@ -290,6 +293,13 @@ func (m *Miss) Blame(prev, next Lists) {
 		m.Stage = "model" // a retry that sent something else
 	}
 	m.Text += " (stage " + m.Stage + ")"
+}
+
+func begin(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
 }
 
 func extends(prev, next []string) bool {

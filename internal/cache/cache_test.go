@@ -163,3 +163,23 @@ func FuzzExplain(f *testing.F) {
 		Explain(Sent{Body: a, Usage: msg.Usage{CacheWrite: 9000}}, Sent{Body: b})
 	})
 }
+
+// A process that takes a session up behind a compaction begins with its summary.
+func TestBlameSummary(t *testing.T) {
+	cases := []struct {
+		name       string
+		prev, next Lists
+		want       string
+	}{
+		{"compacted", Lists{Messages: []string{"a", "b"}}, Lists{Messages: []string{"sum", "c"}, Summary: true}, "compact"},
+		{"undone", Lists{Messages: []string{"sum"}, Summary: true}, Lists{Messages: []string{"a", "b"}}, "compact"},
+		{"another branch behind the same one", Lists{Messages: []string{"sum", "b"}, Summary: true}, Lists{Messages: []string{"sum", "c"}, Summary: true}, "session"},
+		{"another branch", Lists{Messages: []string{"a", "b"}}, Lists{Messages: []string{"a", "c"}}, "session"},
+	}
+	for _, c := range cases {
+		m := Miss{Cause: Message}
+		if m.Blame(c.prev, c.next); m.Stage != c.want {
+			t.Errorf("%s: %s, want %s", c.name, m.Stage, c.want)
+		}
+	}
+}

@@ -80,7 +80,8 @@ func (in Input) sent(r *Request) Sent {
 	out.Body, _, _ = in.Trace.Body(r.call)
 	for _, rec := range r.records {
 		if rec.Stage == "normalize" {
-			out.Messages = names(rec.After.Items[trace.Messages])
+			all := rec.After.Items[trace.Messages]
+			out.Messages, out.Summary = names(all), slices.ContainsFunc(all[:min(2, len(all))], func(r trace.Ref) bool { return r.Source == "compact" })
 			out.View = names(rec.After.Items[trace.Seen])
 			out.Request = names(rec.After.Items[trace.Request])
 		}

@@ -139,6 +139,7 @@ type Sent struct {
 	Model                   string
 	Usage                   msg.Usage
 	Messages, View, Request []string // names of the items by id and content
+	Summary                 bool     // Messages begin with the summary of a compaction
 }
 
 // Input is what a Session is made of.
