@@ -18,11 +18,11 @@ var ErrRefused = errors.New("the host refused")
 type calls struct {
 	mu      sync.Mutex
 	open    map[string]chan event.Return
-	publish func(event.Event) bool // nil while nobody is connected; false: nobody took it
-	gone    <-chan struct{}        // closed when the connection has ended
+	publish func(context.Context, event.Event) bool // nil while nobody is connected; false: nobody took it
+	gone    <-chan struct{}                         // closed when the connection has ended
 }
 
-func (c *calls) connect(ctx context.Context, publish func(event.Event) bool) {
+func (c *calls) connect(ctx context.Context, publish func(context.Context, event.Event) bool) {
 	c.mu.Lock()
 	c.gone, c.publish = ctx.Done(), publish
 	c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *calls) answer(r event.Return) {
 }
 
 // begin registers a question. It returns nil when nobody is connected.
-func (c *calls) begin(id string) (answer chan event.Return, publish func(event.Event) bool, gone <-chan struct{}) {
+func (c *calls) begin(id string) (answer chan event.Return, publish func(context.Context, event.Event) bool, gone <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.publish == nil {
@@ -77,7 +77,10 @@ func (s *Session) Call(ctx context.Context, kind, callID string, payload any) (j
 		return nil, turn.ErrNobody
 	}
 	defer s.calls.answer(event.Return{ID: id}) // forgets it, however this ends
-	if !publish(event.Call{ID: id, Kind: kind, Payload: event.Encode(payload), CallID: callID}) {
+	if !publish(ctx, event.Call{ID: id, Kind: kind, Payload: event.Encode(payload), CallID: callID}) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		return nil, turn.ErrNobody
 	}
 	select {
@@ -91,7 +94,7 @@ func (s *Session) Call(ctx context.Context, kind, callID string, payload any) (j
 			return nil, fmt.Errorf("%w: %s", ErrRefused, r.Err)
 		}
 	case <-ctx.Done():
-		publish(event.CallCancelled{ID: id})
+		publish(context.WithoutCancel(ctx), event.CallCancelled{ID: id})
 		return nil, context.Cause(ctx)
 	case <-gone:
 		return nil, ErrClosed

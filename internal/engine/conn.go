@@ -20,6 +20,8 @@ type Conn struct {
 	ctx  context.Context
 	stop context.CancelFunc
 
+	order chan struct{} // capacity 1, held from an event's number to its last subscriber: events come in the order of their numbers
+
 	mu      sync.Mutex
 	subs    map[*subscriber]struct{}
 	arrived chan struct{} // closed when the first subscriber came
@@ -58,7 +60,7 @@ func (s *Session) Connect(ctx context.Context) *Conn {
 	ctx, stop := context.WithCancel(ctx)
 	c := &Conn{
 		s: s, ctx: ctx, stop: stop, subs: map[*subscriber]struct{}{}, asked: map[string]*asked{},
-		arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{}),
+		order: make(chan struct{}, 1), arrived: make(chan struct{}), work: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	s.calls.connect(ctx, c.ask)
 	s.outlet.connect(c)
@@ -143,9 +145,9 @@ func (c *Conn) query(ctx context.Context, q event.Query, a *asked) {
 	}
 	select {
 	case <-c.arrived:
-		c.publish(item{env: c.s.envelope("", reply)})
+		c.tell("", event.Envelope{Event: reply})
 		if then != nil {
-			c.publish(item{env: c.s.envelope("", then)})
+			c.tell("", event.Envelope{Event: then})
 		}
 	case <-c.ctx.Done():
 	}
@@ -195,17 +197,17 @@ func (c *Conn) loop() {
 		if p, ctx, cancel := c.next(); cancel != nil {
 			if !busy {
 				busy = true
-				c.publish(item{env: c.s.envelope("", event.State{State: "running"})})
+				c.tell("", event.Envelope{Event: event.State{State: "running"}})
 			}
-			for env, err := range c.s.Submit(ctx, p) {
-				c.publish(item{env, err})
+			if err := c.s.turn(ctx, p, c.tell); err != nil {
+				c.publish(item{err: err})
 			}
 			cancel(nil)
 			continue
 		}
 		if busy && !c.s.works() {
 			busy = false
-			c.publish(item{env: c.s.envelope("", event.State{State: "idle"})})
+			c.tell("", event.Envelope{Event: event.State{State: "idle"}})
 			continue // a prompt may have come meanwhile
 		}
 		if !c.pause(&closed) {
@@ -278,11 +280,13 @@ func (c *Conn) next() (p event.Prompt, ctx context.Context, cancel context.Cance
 	return p, ctx, cancel
 }
 
-// ask hands a question for the host to whoever is subscribed, once the first one has come. It reports whether
-// anybody was.
-func (c *Conn) ask(e event.Event) bool {
+// ask hands a question for the host to whoever is subscribed, once the first one has come, unless ctx ends before. It
+// reports whether anybody was.
+func (c *Conn) ask(ctx context.Context, e event.Event) bool {
 	select {
 	case <-c.arrived:
+	case <-ctx.Done():
+		return false
 	case <-c.ctx.Done():
 		return false
 	}
@@ -290,7 +294,7 @@ func (c *Conn) ask(e event.Event) bool {
 	somebody := len(c.subs) > 0
 	c.mu.Unlock()
 	if somebody {
-		c.publish(item{env: c.s.envelope("", e)})
+		c.tell("", event.Envelope{Event: e})
 	}
 	return somebody
 }
@@ -299,9 +303,18 @@ func (c *Conn) ask(e event.Event) bool {
 func (c *Conn) pass(e event.Envelope) {
 	select {
 	case <-c.arrived:
-		c.publish(item{env: c.s.stamp("", e)})
+		e.Session = "" // the one of this moment
+		c.tell("", e)
 	case <-c.ctx.Done():
 	}
+}
+
+// tell gives an event its number and hands it to every subscriber.
+func (c *Conn) tell(turnID string, e event.Envelope) bool {
+	c.order <- struct{}{}
+	defer func() { <-c.order }()
+	c.publish(item{env: c.s.stamp(turnID, e)})
+	return true
 }
 
 // publish hands an item to every subscriber and waits for each.

@@ -54,6 +54,8 @@ type Config struct {
 	Answer func(ctx context.Context, a event.Ask) (event.Answer, error)
 	// Asking is told of each question that waits for a person. Nil: nobody is.
 	Asking func(event.Ask)
+	// Kept is told of messages that were stored: from here on a crash does not lose them. Nil: nobody is.
+	Kept func([]msg.Message)
 	// Shown gives a message as front ends see it, and Holds reports whether it may change the words of an answer: then
 	// they are not shown while they come. What is stored and sent stays as it is. Nil: as it is.
 	Shown func(t *turn.Turn, m msg.Message) msg.Message
@@ -200,39 +202,46 @@ func (s *Session) TakeQueued() []event.Prompt {
 // that could not be made a result, such as a transcript that cannot be written.
 func (s *Session) Submit(ctx context.Context, p event.Prompt) iter.Seq2[event.Envelope, error] {
 	return func(yield func(event.Envelope, error) bool) {
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		s.gate <- struct{}{}
-		defer func() { <-s.gate }()
-		out := make(chan event.Envelope, ahead) // closed by the producer
-		gone := make(chan struct{})             // closed when the consumer has left
-		send := s.sender(out, gone)
-		var runErr error
-		t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: s.withheld(e)}) })
-		s.outlet.open(send)
-		go func() {
-			runErr = s.run(ctx, t)
-			s.outlet.shut()
-			close(out)
-		}()
 		left := false
-		for e := range out {
-			if left {
-				continue
-			}
-			env := s.stamp(t.ID, e)
-			env.Session = e.Session
-			if !yield(env, nil) {
-				left = true
-				close(gone)
-				cancel(turn.ErrInterrupted)
-			}
-		}
-		s.end(t)
-		if runErr != nil && !left {
-			yield(event.Envelope{}, runErr)
+		err := s.turn(ctx, p, func(turnID string, e event.Envelope) bool {
+			left = !yield(s.stamp(turnID, e), nil)
+			return !left
+		})
+		if err != nil && !left {
+			yield(event.Envelope{}, err)
 		}
 	}
+}
+
+// turn runs one turn and hands its events to take, which gives them their numbers, until it returns false: that
+// interrupts the turn.
+func (s *Session) turn(ctx context.Context, p event.Prompt, take func(turnID string, e event.Envelope) bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s.gate <- struct{}{}
+	defer func() { <-s.gate }()
+	out := make(chan event.Envelope, ahead) // closed by the producer
+	gone := make(chan struct{})             // closed when the consumer has left
+	send := s.sender(out, gone)
+	var runErr error
+	t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: s.withheld(e)}) })
+	taken := s.outlet.open(send)
+	defer close(taken)
+	go func() {
+		runErr = s.run(ctx, t)
+		s.outlet.shut()
+		close(out)
+	}()
+	left := false
+	for e := range out {
+		if !left && !take(t.ID, e) {
+			left = true
+			close(gone)
+			cancel(turn.ErrInterrupted)
+		}
+	}
+	s.end(t)
+	return runErr
 }
 
 var errGone = errors.New("nobody reads the events")
@@ -325,11 +334,7 @@ func (s *Session) end(t *turn.Turn) {
 	s.messages = t.Messages
 }
 
-func (s *Session) envelope(turnID string, e event.Event) event.Envelope {
-	return s.stamp(turnID, event.Envelope{Event: e})
-}
-
-// stamp gives an event its place in the session.
+// stamp gives an event its place in the session. An event that names its session keeps that.
 func (s *Session) stamp(turnID string, e event.Envelope) event.Envelope {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,12 +343,23 @@ func (s *Session) stamp(turnID string, e event.Envelope) event.Envelope {
 		d.Result.Queued = len(s.queue)
 		e.Event = d
 	}
-	e.Seq, e.Time, e.Session, e.Turn = s.seq, s.cfg.Now(), s.cfg.Log.ID(), turnID
+	e.Seq, e.Time, e.Turn = s.seq, s.cfg.Now(), turnID
+	if e.Session == "" {
+		e.Session = s.cfg.Log.ID()
+	}
 	return e
 }
 
-// persist stamps messages and writes them to the log.
+// persist stamps messages, writes them to the log, and tells of that.
 func (s *Session) persist(ms ...msg.Message) ([]msg.Message, error) {
+	kept, err := s.write(ms)
+	if err == nil && s.cfg.Kept != nil {
+		s.cfg.Kept(kept)
+	}
+	return kept, err
+}
+
+func (s *Session) write(ms []msg.Message) ([]msg.Message, error) {
 	s.standStill()
 	if s.cfg.Clean != nil {
 		ms = slices.Clone(ms)

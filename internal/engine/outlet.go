@@ -44,8 +44,11 @@ func (s *Session) Relay(e event.Envelope) error {
 		defer s.outlet.mu.RUnlock() // the turn's channel is not closed before
 		return s.outlet.turn(e)
 	}
-	direct := s.outlet.direct
+	direct, taken := s.outlet.direct, s.outlet.taken
 	s.outlet.mu.RUnlock()
+	if taken != nil {
+		<-taken // what the turn has told before comes first
+	}
 	switch {
 	case direct != nil:
 		direct(e)
@@ -59,17 +62,25 @@ func (s *Session) Relay(e event.Envelope) error {
 type outlet struct {
 	mu     sync.RWMutex
 	turn   func(event.Envelope) error // while a turn runs
+	taken  chan struct{}              // closed when all events of the last turn were taken; nil before the first
 	direct func(event.Envelope)       // while somebody is connected
 	wake   func()
 }
 
-func (o *outlet) open(turn func(event.Envelope) error) {
+// open lets events take their places among those of a turn until shut. The caller closes what it returns when the last
+// of these was taken.
+func (o *outlet) open(turn func(event.Envelope) error) (taken chan struct{}) {
 	o.mu.Lock()
-	o.turn = turn
-	o.mu.Unlock()
+	defer o.mu.Unlock()
+	o.turn, o.taken = turn, make(chan struct{})
+	return o.taken
 }
 
-func (o *outlet) shut() { o.open(nil) }
+func (o *outlet) shut() {
+	o.mu.Lock()
+	o.turn = nil
+	o.mu.Unlock()
+}
 
 func (o *outlet) connect(c *Conn) {
 	o.mu.Lock()
