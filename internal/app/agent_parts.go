@@ -26,7 +26,7 @@ import (
 func (r *run) agentEngine(cfg *engine.Config, ledger *account.Deps, limits *account.Config) {
 	a := r.agent
 	cfg.Parent, cfg.Agent, cfg.Query, cfg.Begin = a.parent.session, a.ref(), nil, nil
-	cfg.Mode = string(a.parent.mode())
+	cfg.Mode, cfg.Kept = string(a.parent.mode()), a.kept
 	limits.MaxTurns, limits.TaskBudget = a.def.MaxTurns, 0
 	ledger.Keep, ledger.Failed = nil, nil
 	if h := r.hooks; h != nil {
@@ -97,18 +97,26 @@ func (r *run) preloaded() attach.Source {
 
 // agentTasks tells a sub-agent of its own commands that ended.
 func (r *run) agentTasks() attach.Source {
-	told := map[string]bool{}
-	fresh := func(take bool) []attach.Item {
-		var out []attach.Item
+	return attach.Tasks(func() (out []attach.Item) {
 		for _, t := range r.tools.tasks.Snapshot() {
-			if key := t.ID + " ended"; t.State != bash.Running && t.Owner == r.agent.id && !t.Known && !told[key] {
-				told[key] = take
-				out = append(out, attach.Item{Key: key, Text: commandNews(t)})
+			if t.State == bash.Running || t.Owner != r.agent.id || t.Known {
+				continue
+			}
+			if _, told := r.agent.told.Load(endKey(t)); !told {
+				out = append(out, attach.Item{Key: endKey(t), Text: commandNews(t)})
 			}
 		}
 		return out
+	})
+}
+
+// kept is told of messages of a sub-agent that are on disk now.
+func (a *agentPart) kept(ms []msg.Message) {
+	for _, m := range ms {
+		if m.Kind == msg.KindAttachment && m.Source == attach.TaskSource {
+			a.told.Store(m.Key, true)
+		}
 	}
-	return attach.Tasks(func() bool { return len(fresh(false)) > 0 }, func() []attach.Item { return fresh(true) })
 }
 
 // of returns the hooks as a sub-agent fires them.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"lathe/internal/agent"
@@ -39,6 +40,7 @@ type agentPart struct {
 	quiet      bool     // its work is shown to nobody, and no hook sees it
 
 	work *backAgent // its run, to the session
+	told sync.Map   // keys of the ends of commands that its conversation tells of
 	uses int        // tool calls so far
 	size int        // tokens of the last call
 }
@@ -65,8 +67,12 @@ func (r *run) startAgent(ctx context.Context, q toolagent.Request) (tool.Result,
 	if err != nil {
 		return tool.Result{}, err
 	}
+	if r.agent == nil {
+		r.work.begin(q.CallID)
+	}
 	child, err := r.newAgent(ctx, q)
 	if err != nil {
+		r.work.unbegun(q.CallID)
 		release()
 		return tool.Result{}, err
 	}

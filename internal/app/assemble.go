@@ -95,7 +95,7 @@ func (r *run) engine() error {
 	if h := r.hooks; h != nil {
 		cfg.Shown, cfg.Holds = h.display, h.displays
 	}
-	cfg.Background = r.work
+	cfg.Background, cfg.Kept = r.work, r.work.kept
 	r.session, r.ledger = engine.New(cfg), account.New(ledger, limits)
 	if r.conv.resumed {
 		r.takeUp()
@@ -117,6 +117,7 @@ func (r *run) takeUp() {
 	_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
 	_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)
 	r.restoreTodos()
+	r.work.takeUp(r.conv.state.Kept[tasksKind])
 	r.tools.files.Restore(r.conv.state.Messages, r.readable)
 }
 
@@ -307,7 +308,7 @@ func (r *run) sources() []attach.Source {
 
 // taskSource tells the model of background work that ended.
 func (r *run) taskSource() attach.Source {
-	return attach.Tasks(func() bool { return len(r.work.news(false, false)) > 0 }, func() []attach.Item { return r.work.news(false, true) })
+	return attach.Tasks(func() []attach.Item { return r.work.news(false) })
 }
 
 // resolve makes a mentioned path absolute, if there is such a file.

@@ -11,7 +11,6 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
-	"lathe/internal/pipeline/attach"
 	"lathe/internal/tool"
 	toolagent "lathe/internal/tool/agent"
 	"lathe/internal/tool/bash"
@@ -34,10 +33,13 @@ type work struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	mu     sync.Mutex
-	agents []*backAgent
-	told   map[string]bool // what the model knows the end of
-	quit   bool            // commands are not waited for
+	mu       sync.Mutex
+	agents   []*backAgent
+	starting map[string]bool // by call: sub-agents that are being made; true: to go on in the background
+	told     told
+	quit     bool // commands are not waited for
+
+	recording sync.Mutex // held while what is not told is written down
 }
 
 // backAgent is the run of a sub-agent. It begins in the foreground or in the background, and may change to the latter.
@@ -58,7 +60,8 @@ type backAgent struct {
 }
 
 func newWork(r *run) *work {
-	w := &work{r: r, told: map[string]bool{}}
+	w := &work{r: r, starting: map[string]bool{}}
+	w.told = told{keys: map[string]bool{}, offered: map[string][]string{}, tried: map[string]bool{}}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	return w
 }
@@ -75,9 +78,13 @@ func (w *work) start(ctx context.Context, child *run, q toolagent.Request, relea
 	own, b.cancel = context.WithCancel(w.ctx)
 	w.mu.Lock()
 	w.agents = append(w.agents, b)
+	background := q.Background || b.depth == 1 && w.starting[q.CallID]
+	if b.depth == 1 {
+		delete(w.starting, q.CallID)
+	}
 	w.mu.Unlock()
-	if q.Background {
-		if err := w.toBack(b); err != nil {
+	if background {
+		if _, err := w.toBack(b); err != nil {
 			release()
 			child.closeAgent()
 			w.drop(b)
@@ -126,30 +133,37 @@ func launched(b *backAgent) tool.Result {
 	return res
 }
 
-// toBack puts a sub-agent in the background.
-func (w *work) toBack(b *backAgent) error {
+// begin notes that the sub-agent of a call of the session itself is being made, which may take a while: it can be moved
+// to the background from here on. start or unbegun follows.
+func (w *work) begin(call string) { w.mu.Lock(); w.starting[call] = false; w.mu.Unlock() }
+
+func (w *work) unbegun(call string) { w.mu.Lock(); delete(w.starting, call); w.mu.Unlock() }
+
+// toBack puts a sub-agent in the background. It reports whether it did: one that has ended, or is there, is not moved.
+func (w *work) toBack(b *backAgent) (bool, error) {
 	w.mu.Lock()
 	run := b.run
 	w.mu.Unlock()
 	if run == nil {
-		return nil // it has ended there
+		return false, nil
 	}
 	file, err := run.agentFile()
 	if err != nil {
-		return fmt.Errorf("make the output file of a background agent: %w", err)
+		return false, fmt.Errorf("make the output file of a background agent: %w", err)
 	}
 	w.mu.Lock()
 	if b.back || b.State != bash.Running {
 		w.mu.Unlock()
-		return file.Close()
+		return false, file.Close()
 	}
 	b.back, b.file, b.OutputFile = true, file, file.Name()
 	task := b.Task
 	w.mu.Unlock()
+	w.record()
 	w.changed()
 	w.tell(event.TaskStarted{Task: taskOf(task, agentTask), CallID: task.CallID, AgentType: b.kind, Prompt: b.prompt})
-	close(b.moved)
-	return nil
+	close(b.moved) // what comes of it may be told now
+	return true, nil
 }
 
 // background moves the calls that run in the foreground to the background: the one with this id, or all of them where
@@ -158,16 +172,20 @@ func (w *work) background(call string) bool {
 	some := w.r.tools.tasks.Detach(call)
 	w.mu.Lock()
 	list := slices.Clone(w.agents)
+	for c := range w.starting {
+		if call == "" || c == call {
+			w.starting[c], some = true, true
+		}
+	}
 	w.mu.Unlock()
 	for _, b := range list {
 		if b.depth > 1 || call != "" && b.CallID != call {
 			continue
 		}
-		select {
-		case <-b.moved:
-		case <-b.done:
-		default:
-			some = w.toBack(b) == nil || some
+		if moved, err := w.toBack(b); err != nil {
+			w.r.warn(err.Error())
+		} else if moved {
+			some = true
 		}
 	}
 	return some
@@ -200,6 +218,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 		close(b.done)
 		return
 	}
+	<-b.moved                                             // its start is told first
 	_, _ = fmt.Fprintf(b.file, "\n%s\n", reportText(out)) // the report is told anyway
 	_ = b.file.Close()
 	close(b.done)
@@ -223,6 +242,7 @@ func (w *work) ended(t bash.Task, problem, summary string, use *event.TaskUsage)
 // command is told of each background command that starts or ends.
 func (w *work) command(t bash.Task) {
 	if t.State == bash.Running {
+		w.record()
 		w.changed()
 		w.tell(event.TaskStarted{Task: taskOf(t, bash.TaskType), CallID: t.CallID})
 		return
@@ -285,6 +305,7 @@ func (w *work) heard(a *agentPart, env event.Envelope) {
 	if !back {
 		return
 	}
+	<-b.moved // its start is told first
 	switch e := env.Event.(type) {
 	case event.Message:
 		if e.Msg.Kind == msg.KindAssistant && e.Msg.Text() != "" {
@@ -317,33 +338,6 @@ func reportText(o agentOutcome) string {
 	return text
 }
 
-// news is what the model has not been told of yet. wake leaves out what somebody stopped: that asks for no turn of its
-// own. take marks it as told.
-func (w *work) news(wake, take bool) []attach.Item {
-	var out []attach.Item
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	add := func(id, text string, asked bool) {
-		key := id + " ended"
-		if w.told[key] || wake && asked {
-			return
-		}
-		w.told[key] = w.told[key] || take
-		out = append(out, attach.Item{Key: key, Text: text})
-	}
-	for _, t := range w.r.tools.tasks.Snapshot() {
-		if t.State != bash.Running && t.Owner == "" && !t.Known {
-			add(t.ID, commandNews(t), t.Asked)
-		}
-	}
-	for _, b := range w.agents {
-		if b.back && b.State != bash.Running && !b.Known {
-			add(b.ID, agentNews(b), b.asked)
-		}
-	}
-	return out
-}
-
 func commandNews(t bash.Task) string {
 	text := fmt.Sprintf("Background command %s ended (%s, exit code %d): %s", t.ID, t.State, t.ExitCode, oneLine(t.Command, 200))
 	if t.OutputFile != "" {
@@ -366,19 +360,6 @@ func agentNews(b *backAgent) string {
 		toolagent.Framed(b.kind, report, note))
 }
 
-// Next implements engine.Background: what has ended while nothing ran is told in a turn of its own.
-func (w *work) Next() (event.Prompt, bool) {
-	if len(w.news(true, false)) == 0 {
-		return event.Prompt{}, false
-	}
-	var parts []string
-	for _, i := range w.news(false, true) {
-		parts = append(parts, i.Text)
-	}
-	text := "<task-notification>\nThis is told by the program, not by the user.\n" + strings.Join(parts, "\n\n") + "\n</task-notification>"
-	return event.Prompt{Text: text, Literal: true, Origin: "task-notification"}, true
-}
-
 // Busy implements engine.Background.
 func (w *work) Busy() bool {
 	for _, t := range w.snapshot() {
@@ -391,7 +372,7 @@ func (w *work) Busy() bool {
 
 // Linger implements engine.Background.
 func (w *work) Linger(closed time.Duration) time.Duration {
-	if w.Busy() || len(w.news(true, false)) > 0 { // what has just ended wakes the session, too
+	if w.Busy() || len(w.news(true)) > 0 { // what has just ended wakes the session, too
 		return time.Hour
 	}
 	w.mu.Lock()

@@ -18,7 +18,7 @@ func TestLingerForNews(t *testing.T) {
 	if r.work.Linger(0) == 0 {
 		t.Error("the session would end with the report untold")
 	}
-	r.work.told["a1 ended"] = true
+	r.work.told.keys["a1 ended"] = true
 	if r.work.Linger(0) != 0 {
 		t.Error("nothing is waited for")
 	}

@@ -40,6 +40,8 @@ func (j *job) run(ctx context.Context, progress tool.Progress) (tool.Result, err
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
+	detached := j.Tasks.enter(j) // before the start, which may take a while
+	defer j.Tasks.leave(j)
 	if err := j.start(); err != nil {
 		return tool.Result{}, err
 	}
@@ -53,8 +55,6 @@ func (j *job) run(ctx context.Context, progress tool.Progress) (tool.Result, err
 	defer limit.Stop()
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
-	detached := j.Tasks.enter(j)
-	defer j.Tasks.leave(j)
 	for {
 		select {
 		case <-detached:
