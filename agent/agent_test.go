@@ -386,7 +386,11 @@ func TestCloseByTheLoop(t *testing.T) {
 		if read++; read > 1 {
 			continue
 		}
-		time.Sleep(300 * time.Millisecond) // more comes than is kept for a reader
+		for end := time.Now().Add(time.Minute); !agent.Full(s); time.Sleep(time.Millisecond) { // more comes than is kept for a reader
+			if time.Now().After(end) {
+				t.Fatal("less comes than is kept for a reader")
+			}
+		}
 		s.Close()
 	}
 	if read > 100 {

@@ -164,6 +164,10 @@ func (s *Session) Submit(ctx context.Context, p Prompt) iter.Seq2[Event, error] 
 			yield(nil, context.Cause(ctx))
 			return
 		}
+		if s.isClosed() { // also when two come at once: neither is told that the session is busy
+			yield(nil, ErrClosed)
+			return
+		}
 		if !s.turn.TryLock() {
 			yield(nil, ErrBusy)
 			return
@@ -212,6 +216,12 @@ func (s *Session) deliver(ctx context.Context, sub *submission, yield func(Event
 			s.Interrupt()
 		}
 	}
+}
+
+func (s *Session) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 func (s *Session) leave(sub *submission) {
@@ -359,10 +369,7 @@ func (s *Session) permission(ctx context.Context, q Question) (a Answer, err err
 // Query asks the session for something by name, or changes a setting, as programs do over the control channel:
 // set_model, set_permission_mode, get_context_usage and others; docs/sdk.md has them. payload is encoded as JSON.
 func (s *Session) Query(ctx context.Context, kind string, payload any) (json.RawMessage, error) {
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
+	if s.isClosed() {
 		return nil, ErrClosed
 	}
 	return s.app.Query(ctx, kind, payload)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -101,4 +102,50 @@ func TestInitialPrompt(t *testing.T) {
 	if got := r.last().LastUserText(); !strings.Contains(got, "\nLook around first.\n") {
 		t.Errorf("no prompt: %q", got)
 	}
+}
+
+// Hooks see which sub-agent a call belongs to, its start and its end; what the start's hook says is told to it.
+func TestAgentHooks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+		var a fakeapi.Answer
+		switch {
+		case isWorker(q) && first(q):
+			a = answer(readFile("a.txt"))
+		case isWorker(q):
+			a = fakeapi.Text("fine")
+		case first(q):
+			a = answer(handOver("worker", "read"))
+		default:
+			a = fakeapi.Text("done")
+		}
+		return &a
+	}})
+	r.file("a.txt", "content\n")
+	hook := func(event, say string) string {
+		return fmt.Sprintf(`%q:[{"hooks":[{"type":"command","command":"cat >> %s.log; echo >> %s.log; %s"}]}]`, event, event, event, say)
+	}
+	settings := "{\"hooks\":{" + strings.Join([]string{
+		hook("SubagentStart", `echo '{\"hookSpecificOutput\":{\"hookEventName\":\"SubagentStart\",\"additionalContext\":\"mind the gap\"}}'`),
+		hook("SubagentStop", "true"), hook("PreToolUse", "true"), hook("Stop", "true"), hook("UserPromptSubmit", "true"),
+	}, ",") + "}}"
+	r.must("-p", "go", "--agents", worker, "--settings", settings)
+	for event, want := range map[string]int{"SubagentStart": 1, "SubagentStop": 1, "PreToolUse": 2, "Stop": 1, "UserPromptSubmit": 1} {
+		if n := strings.Count(r.read(filepath.Join(r.dir, event+".log")), `"hook_event_name"`); n != want {
+			t.Errorf("%s was fired %d times, want %d", event, n, want)
+		}
+	}
+	for event, want := range map[string]string{"SubagentStart": `"agent_type":"worker"`, "SubagentStop": `"last_assistant_message":"fine"`, "PreToolUse": `"agent_id":"a`} {
+		if text := r.read(filepath.Join(r.dir, event+".log")); !strings.Contains(text, want) {
+			t.Errorf("%s: %s", event, text)
+		}
+	}
+	told := false
+	for _, q := range r.api.Requests() {
+		told = told || isWorker(q) && strings.Contains(string(q.Body), "mind the gap")
+	}
+	if !told {
+		t.Error("the sub-agent was not told what the hook of its start said")
+	}
+	r.legal()
 }

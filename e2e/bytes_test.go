@@ -194,8 +194,8 @@ func longSession() []fakeapi.Answer {
 		answer(readFile("sub/x.txt")), // brings the rules of its directory along
 		answer(bash("cd sub && pwd")),
 		answer(bash("pwd"), bash("cd .. && pwd")),
-		answer(call("Bash", m("command", "echo from behind; sleep 0.1", "run_in_background", true))),
-		answer(text("waiting"), bash("sleep 0.3; echo waited")),
+		answer(call("Bash", m("command", "echo from behind; touch behind", "run_in_background", true))),
+		answer(text("waiting"), bash("until [ -e behind ]; do sleep 0.02; done; sleep 0.3; echo waited")),
 		answer(call("WebFetch", m("url", "http://127.0.0.1:1/", "prompt", "what"))),
 		answer(fakeapi.Block{Tool: "Glob", Input: json.RawMessage(`{"pattern":"*"}`), Chunks: []string{`{"pat`, `tern"`, `:"*.md"}`}}),
 		answer(think("a thought of its own")),

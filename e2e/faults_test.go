@@ -44,7 +44,6 @@ func TestFaults(t *testing.T) {
 
 func (c *faultCase) run(t *testing.T, format string) {
 	r := newRig(t, c.script)
-	r.env = append(r.env, "CLAUDE_STREAM_IDLE_TIMEOUT_MS=400", "API_TIMEOUT_MS=400")
 	r.env = append(r.env, c.env...)
 	o := r.run(append([]string{"-p", "first words", "--permission-mode", "acceptEdits", "--allowedTools", "Bash", "--output-format", format}, c.args...)...)
 	if o.code != c.code {
@@ -288,12 +287,12 @@ func streamCases() []faultCase {
 	fault := func(kind string) fakeapi.Fault { return fakeapi.Fault{Kind: kind, AfterEvents: 7} }
 	out := []faultCase{
 		again("reset before a header", 2, fault(fakeapi.FaultResetEarly)),
-		again("silence before a header", 1, fault(fakeapi.FaultStallEarly)),
+		impatient(again("silence before a header", 1, fault(fakeapi.FaultStallEarly))),
 		again("reset", 1, fault(fakeapi.FaultReset)),
 		again("reset twice, then without streaming", 2, fault(fakeapi.FaultReset)),
 		again("abort", 1, fault(fakeapi.FaultAbort)),
 		again("end without a stop", 1, fault(fakeapi.FaultEnd)),
-		again("stall", 1, fault(fakeapi.FaultStall)),
+		impatient(again("stall", 1, fault(fakeapi.FaultStall))),
 		again("malformed JSON", 1, fault(fakeapi.FaultMalformed)),
 		again("overloaded in the stream", 2, fault(fakeapi.FaultErrorEvent)),
 		again("an empty body", 1, fault(fakeapi.FaultEmpty)),
@@ -310,7 +309,7 @@ func streamCases() []faultCase {
 			calls: 1, code: 1, out: []string{"bad tools"}, err: []string{"bad tools"},
 		},
 		{name: "always reset", script: times(-1, fault(fakeapi.FaultReset)), calls: 3, code: 1, retries: 2, out: []string{"API Error"}, err: []string{"without streaming"}},
-		{name: "always silent", script: times(-1, fault(fakeapi.FaultStallEarly)), calls: 2, code: 1, retries: 1, out: []string{"no data came"}, err: []string{"without streaming"}},
+		impatient(faultCase{name: "always silent", script: times(-1, fault(fakeapi.FaultStallEarly)), calls: 2, code: 1, retries: 1, out: []string{"no data came"}, err: []string{"without streaming"}}),
 		{name: "another content type", script: times(-1, fakeapi.Fault{Kind: fakeapi.FaultContentType, Value: "application/pdf"}), calls: 1, code: 1, out: []string{"application/pdf"}, err: []string{"ANTHROPIC_BASE_URL"}},
 		{name: "a login page", script: times(-1, fakeapi.Fault{Kind: fakeapi.FaultHTML}), calls: 1, code: 1, out: []string{"text/html"}, err: []string{"ANTHROPIC_BASE_URL"}},
 	}
@@ -318,6 +317,12 @@ func streamCases() []faultCase {
 		out = append(out, passed(fmt.Sprintf("pieces of %d bytes", n), fakeapi.Fault{Kind: fakeapi.FaultSplit, Bytes: n}))
 	}
 	return out
+}
+
+// impatient makes the program give up on silence soon, but not before an answer that comes on a busy machine.
+func impatient(c faultCase) faultCase {
+	c.env = append(c.env, "CLAUDE_STREAM_IDLE_TIMEOUT_MS=3000", "API_TIMEOUT_MS=3000")
+	return c
 }
 
 // TestStreamCutAnywhere cuts an answer with thinking, text and a call at many bytes, in three ways. What is asked

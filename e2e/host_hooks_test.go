@@ -44,10 +44,10 @@ func (h *host) initialize(hooks string) {
 func TestHostHooks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, fakeapi.Sequence(
-		answer(bash("touch one")), answer(bash("touch two")), answer(bash("touch slow")), answer(bash("touch fails")), answer(bash("touch last")), fakeapi.Text("done"), fakeapi.Text("really done"),
+		answer(bash("touch one")), answer(bash("touch two")), answer(fakeapi.Call("Write", map[string]any{"file_path": "slow", "content": "x"})), answer(bash("touch fails")), answer(bash("touch last")), fakeapi.Text("done"), fakeapi.Text("really done"),
 	))
 	h := r.host(t, "--permission-mode", "bypassPermissions")
-	h.initialize(`{"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["hook_0"],"timeout":0.3}],"UserPromptSubmit":[{"hookCallbackIds":["hook_1"]}],
+	h.initialize(`{"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["hook_0"]},{"matcher":"Write","hookCallbackIds":["hook_0"],"timeout":0.3}],"UserPromptSubmit":[{"hookCallbackIds":["hook_1"]}],
 		"PostToolUse":[{"matcher":"Read|Bash","hookCallbackIds":["hook_2"]}],"Stop":[{"hookCallbackIds":["hook_3"]}],"PostToolBatch":[{"hookCallbackIds":["hook_4"]}]}`)
 	h.user("go")
 	var seen []string
@@ -65,7 +65,7 @@ func TestHostHooks(t *testing.T) {
 			return `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"never one"}}`
 		case event == "PreToolUse" && command == "touch two":
 			return `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"touch changed"}}}`
-		case event == "PreToolUse" && command == "touch slow":
+		case event == "PreToolUse" && at(req, "input.tool_name") == "Write":
 			h.next("the withdrawal", func(m map[string]any) bool { return m["type"] == "control_cancel_request" && m["request_id"] == id })
 			return `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}` // too late
 		case event == "PreToolUse" && command == "touch fails":

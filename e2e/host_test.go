@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"lathe/internal/fakeapi"
 )
@@ -77,6 +78,8 @@ func (h *host) user(text string) {
 // next reads lines until one that match accepts.
 func (h *host) next(what string, match func(m map[string]any) bool) map[string]any {
 	h.t.Helper()
+	late := time.AfterFunc(patience, func() { _ = h.cmd.Process.Kill() }) // a test that fails does not wait for ever
+	defer late.Stop()
 	for {
 		line, err := h.out.ReadBytes('\n')
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
 
 	"lathe/internal/fakeapi"
 )
@@ -14,8 +13,8 @@ import (
 // A run that was started to outlive its terminal does so: the SIGHUP that nohup ignores stays ignored.
 func TestIgnoredHangupStaysIgnored(t *testing.T) {
 	t.Parallel()
-	slow := fakeapi.Answer{Text: "an answer of some words, in pieces", Chunk: 4, EventDelay: fakeapi.Duration(20 * time.Millisecond)}
-	r := newRig(t, fakeapi.Sequence(slow))
+	held := fakeapi.Answer{Text: "an answer of some words, in pieces", Chunk: 4, Faults: []fakeapi.Fault{{Kind: fakeapi.FaultStall, AfterEvents: 3}}}
+	r := newRig(t, fakeapi.Sequence(held))
 	cmd := r.command()
 	sh, err := exec.LookPath("sh")
 	if err != nil {
@@ -27,7 +26,10 @@ func TestIgnoredHangupStaysIgnored(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	if o := p.wait(); o.code != 0 || o.out != "an answer of some words, in pieces\n" {
+	stop := r.letGo()
+	o := p.wait()
+	stop()
+	if o.code != 0 || o.out != "an answer of some words, in pieces\n" {
 		t.Errorf("exit code %d, output %q\n%s", o.code, o.out, o.err)
 	}
 }

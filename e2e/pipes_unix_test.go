@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,16 +67,17 @@ func TestReaderLeaves(t *testing.T) {
 			}
 			r.called(len(tt.script.Turns), 6)
 			out.Close()
-			r.api.Release()
+			stop := r.letGo()
 			select {
 			case <-ended:
 			case <-time.After(patience):
 				t.Fatal("it does not end")
 			}
+			stop()
 			if code := cmd.ProcessState.ExitCode(); code != 141 || stderr.Len() > 0 {
 				t.Errorf("exit code %d\n%s", code, stderr)
 			}
-			r.alone(&running{cmd: cmd})
+			r.alone(cmd.Process.Pid)
 			r.legal()
 			r.goesOn(append([]string{"first words"}, tt.sent...)...)
 		})
@@ -155,26 +157,30 @@ func TestFlushesB072(t *testing.T) {
 	setsid(cmd)
 	p := r.launch(cmd)
 	p.line(`"text":"one "`) // the server waits, or is about to
-	ended := make(chan struct{})
-	go r.release(ended)
+	stop := r.letGo()
 	o := p.wait()
-	close(ended)
+	stop()
 	if o.code != 0 || resultOf(t, o.out)["result"] != "one two three" {
 		t.Errorf("exit code %d\n%s\n%s", o.code, o.out, o.err)
 	}
 }
 
-// release lets stalled answers go on until the program has ended: one that was about to stall when it was let go would
-// wait for ever.
-func (r *rig) release(ended <-chan struct{}) {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		r.api.Release()
-		select {
-		case <-tick.C:
-		case <-ended:
-			return
+// letGo lets stalled answers go on, again and again until stop is called: one that was only about to stall would wait for
+// ever.
+func (r *rig) letGo() (stop func()) {
+	api, over := r.api, make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			api.Release()
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
 		}
-	}
+	})
+	return func() { close(over); wg.Wait() }
 }

@@ -4,11 +4,9 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"lathe/internal/fakeapi"
 )
@@ -54,34 +52,27 @@ func TestTimeoutB032(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, hello())
 	r.env = append(r.env, "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1") // else it goes on in the background
-	results := r.works(bypass,
-		limited(`trap "echo bye >> t.txt" EXIT; (sleep 300) & sleep 300`, 1000),
-		limited(`(trap '' TERM; echo deaf; sleep 301) & sleep 301`, 500),
-		limited(`setsid sh -c 'echo away; sleep 302' & sleep 302`, 500),
-		limited(`nohup sh -c 'sleep 303' > /dev/null 2>&1 & sleep 303`, 500))
-	for i, said := range []string{"", "deaf", "away", ""} {
-		if !results[i].IsError || !strings.Contains(results[i].Text, "Timed out after") || !strings.Contains(results[i].Text, said) {
-			t.Errorf("call %d: %s", i+1, results[i].Text)
+	results := r.works(bypass, limited(`trap "echo bye >> t.txt" EXIT; (sleep 300) & (trap '' TERM; echo deaf; sleep 301) &
+		setsid sh -c 'echo away; sleep 302' & nohup sh -c 'sleep 303' > /dev/null 2>&1 & sleep 300`, 4000))
+	for _, said := range []string{"Timed out after", "deaf", "away"} {
+		if !results[0].IsError || !strings.Contains(results[0].Text, said) {
+			t.Errorf("%q is missing: %s", said, results[0].Text)
 		}
 	}
 	if got := r.read(filepath.Join(r.dir, "t.txt")); got != "bye\n" {
 		t.Errorf("the trap left %q", got)
 	}
-	if left := r.children(0); len(left) > 0 {
-		t.Errorf("left: %q", left)
-	}
+	r.alone(0)
 	// What went on in the background at its timeout ends with the session in the same way.
 	r.env = nil
-	moved := r.works(bypass, limited(`trap "echo bye again >> t.txt" EXIT; (sleep 304) & sleep 304`, 500))
+	moved := r.works(bypass, limited(`trap "echo bye again >> t.txt" EXIT; (sleep 304) & sleep 304`, 4000))
 	if moved[0].IsError || !strings.Contains(moved[0].Text, "moved to the background") {
 		t.Errorf("%s", moved[0].Text)
 	}
 	if got := r.read(filepath.Join(r.dir, "t.txt")); got != "bye\nbye again\n" {
 		t.Errorf("the traps left %q", got)
 	}
-	if left := r.children(0); len(left) > 0 {
-		t.Errorf("left: %q", left)
-	}
+	r.alone(0)
 }
 
 // B035: a command that is no shell breaks nothing for those after it.
@@ -108,21 +99,11 @@ func TestUnbalancedQuotesB035(t *testing.T) {
 func TestNeverEndingB036(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, hello())
-	at := time.Now()
-	results := r.works(bypass, bash("read x; echo read: $?"), bash("cat; echo ended"), bash("read x < /dev/tty; echo tty: $?"), limited("while :; do echo tick; sleep 0.1; done", 700),
+	results := r.works(bypass, bash("read x; echo read: $?"), bash("cat; echo ended"), bash("read x < /dev/tty; echo tty: $?"), limited("while :; do echo tick; sleep 0.1; done", 4000),
 		bash("git init -q . && git -c user.name=n -c user.email=e@example.org commit --allow-empty; echo done"))
 	for i, want := range []string{"read: 1", "ended", "tty: 1", "tick\ntick", "done"} {
 		if !strings.Contains(results[i].Text, want) {
 			t.Errorf("call %d: %s", i+1, results[i].Text)
-		}
-	}
-	if took := time.Since(at); took > 30*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	if _, err := exec.LookPath("python3"); err == nil {
-		served := r.works(bypass, limited("python3 -m http.server 0 --bind 127.0.0.1", 2000))
-		if !strings.Contains(served[0].Text, "Serving HTTP") {
-			t.Errorf("a server's output so far: %s", served[0].Text)
 		}
 	}
 }

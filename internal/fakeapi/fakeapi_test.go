@@ -98,7 +98,7 @@ func newRequest(t *testing.T, url string, body any, header ...string) *http.Requ
 }
 
 func client() *http.Client {
-	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 }
 
 // reply is what came back: the raw body, its events, and the error of reading, if any.

@@ -253,7 +253,7 @@ func TestServe(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"default":{"text":"ok"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	out, in := io.Pipe()
 	done := make(chan error, 1)

@@ -66,7 +66,7 @@ func serve(role string) int {
 	return 0
 }
 
-// hasty tells of changed tools before it has answered anything, and takes its time with the handshake then.
+// hasty tells of changed tools before it has answered anything, and waits with the handshake until that was read.
 func hasty() int {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -84,7 +84,10 @@ func hasty() int {
 			for range 50 {
 				fmt.Println(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 			}
-			time.Sleep(50 * time.Millisecond) // of the server, so that its client has read them
+			fmt.Println(`{"jsonrpc":"2.0","id":"read?","method":"ping"}`) // whoever answers this has read them
+			if !in.Scan() || !strings.Contains(in.Text(), `"read?"`) {
+				return 1
+			}
 		case "tools/list":
 			answer = `"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
 		}

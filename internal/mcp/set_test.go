@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -138,8 +139,10 @@ func TestCancelAndProgress(t *testing.T) {
 	if got := b.call(t.Context(), "mcp__s__echo", `{"text":"alive"}`); got != "alive toolu_1" { // and the server has seen the cancel
 		t.Error(got)
 	}
-	for !strings.Contains(b.state("s").Log, "cancelled") { // the test's own limit ends this
-		time.Sleep(5 * time.Millisecond)
+	for end := time.Now().Add(time.Minute); !strings.Contains(b.state("s").Log, "cancelled"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the server was not told: %s", b.state("s").Log)
+		}
 	}
 }
 
@@ -311,14 +314,13 @@ func TestHosted(t *testing.T) {
 
 // A remote server that forgets the session, or is away for a while, is connected again.
 func TestRemoteComesBack(t *testing.T) {
-	var forget, down bool
+	var forget, down atomic.Bool
 	url := httpServer(t, false, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
-			case down && r.Method == http.MethodPost:
+			case down.Load() && r.Method == http.MethodPost:
 				http.Error(w, "away", http.StatusServiceUnavailable)
-			case forget && r.Header.Get("Mcp-Session-Id") != "":
-				forget = false
+			case r.Header.Get("Mcp-Session-Id") != "" && forget.CompareAndSwap(true, false):
 				http.Error(w, "unknown session", http.StatusNotFound)
 			default:
 				h.ServeHTTP(w, r)
@@ -331,27 +333,30 @@ func TestRemoteComesBack(t *testing.T) {
 	if got := b.call(t.Context(), "mcp__w__echo", `{"text":"1"}`); got != "1 toolu_1" {
 		t.Fatal(got)
 	}
-	forget = true
+	forget.Store(true)
 	if got := b.call(t.Context(), "mcp__w__echo", `{"text":"2"}`); got != "2 toolu_1" {
 		t.Errorf("after the session was forgotten: %s", got)
 	}
-	down = true
+	down.Store(true)
 	if got := b.call(t.Context(), "mcp__w__echo", `{"text":"3"}`); !strings.HasPrefix(got, "error: ") {
 		t.Errorf("while it is down: %s", got)
 	}
-	down = false
+	down.Store(false)
 	if got := b.call(t.Context(), "mcp__w__echo", `{"text":"4"}`); got != "4 toolu_1" {
 		t.Errorf("after it came back: %s", got)
 	}
 }
 
 func TestHeaders(t *testing.T) {
-	var got []string
-	accept := "Bearer one"
+	var accept atomic.Value
+	accept.Store("Bearer one")
+	var own atomic.Bool
 	url := httpServer(t, false, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			got = append(got, r.Header.Get("X-Own"))
-			if r.Header.Get("Authorization") != accept {
+			if r.Header.Get("X-Own") == "h" {
+				own.Store(true)
+			}
+			if r.Header.Get("Authorization") != accept.Load() {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 				http.Error(w, "no", http.StatusUnauthorized)
 				return
@@ -380,7 +385,10 @@ func TestHeaders(t *testing.T) {
 	if st := b.state("broken"); st.State != Failed || !strings.Contains(st.Error, "JSON object") {
 		t.Errorf("%+v", st)
 	}
-	accept = "Bearer two" // the helper is asked once more
+	if !own.Load() {
+		t.Error("the header of the entry was not sent")
+	}
+	accept.Store("Bearer two") // the helper is asked once more
 	if err := os.WriteFile(dir+"/token", []byte("two"), 0o600); err != nil {
 		t.Fatal(err)
 	}

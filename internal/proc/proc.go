@@ -40,7 +40,7 @@ type Exit struct {
 	TimedOut bool   // Run's timeout ended it
 	Overflow bool   // it wrote more than Spec.MaxOutput
 	Held     bool   // something that it started still holds the output
-	Left     []Left // what it left running, as far as the system tells
+	Left     []Left // what it left running, as far as the system tells; of a stopped run what may just be ending
 	Report   []byte // what it wrote on descriptor 4
 	Took     time.Duration
 }

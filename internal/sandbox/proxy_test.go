@@ -34,7 +34,7 @@ func speak(t testing.TB, n Network, lookup func(context.Context, string) ([]net.
 	done := make(chan struct{})
 	go func() { defer close(done); p.handle(theirs); _ = theirs.Close() }()
 	go func() { _, _ = ours.Write(send) }()
-	_ = ours.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = ours.SetReadDeadline(time.Now().Add(time.Minute))
 	got, _ := io.ReadAll(ours)
 	_ = ours.Close()
 	<-done

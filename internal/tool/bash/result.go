@@ -37,7 +37,9 @@ const nothing = "(no output)" // a text block must not be empty
 // finish makes the result of a command that ended or was stopped.
 func (j *job) finish(o outcome) (tool.Result, error) {
 	j.follow(o.Report)
-	j.leftovers(o.Left, o.Held)
+	if !o.Stopped { // else what still ran for a moment was stopped too
+		j.leftovers(o.Left, o.Held)
+	}
 	meaning := ""
 	failed := o.Code != 0 || o.interrupted || o.timedOut || o.Overflow
 	if o.Code == 1 && !o.interrupted && !o.timedOut {

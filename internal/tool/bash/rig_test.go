@@ -15,6 +15,9 @@ import (
 	"lathe/internal/tool"
 )
 
+// patience bounds every wait. It is only ever used up by a test that fails.
+const patience = time.Minute
+
 // rig is a session's shell tools in a fresh workspace.
 type rig struct {
 	t       testing.TB
@@ -51,7 +54,7 @@ func newRig(t testing.TB, change ...func(*rig)) *rig {
 		c(r)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := r.deps.Tasks.Close(ctx); err != nil {
 			t.Error(err)
@@ -124,7 +127,7 @@ func (r *rig) write(name, content string) string {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never happened: %s", what)
 		}

@@ -25,7 +25,7 @@ func (r *rig) output(in map[string]any) got {
 
 func (r *rig) ended() {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := r.deps.Tasks.Wait(ctx); err != nil {
 		r.t.Fatal(err)
@@ -127,17 +127,18 @@ func TestBackgroundLimit(t *testing.T) {
 func TestTimeoutMovesToTheBackground(t *testing.T) {
 	r, n := newRig(t), nap()
 	fifo := filepath.Join(r.dir, "go")
-	g := r.timed("mkfifo go; echo one; cat go; echo two; cd sub", 600)
+	g, ms := r.limited("rm -f go; mkfifo go; echo one; cat go; echo two; cd sub", "\none")
 	o := g.bash()
-	if g.failed || o.BackgroundTaskID != "bash_1" || o.TimedOutAfterMs != 600 ||
-		g.text != "Still running after 600ms: moved to the background as task bash_1. Output goes to "+o.SavedPath+". Output so far:\none" {
+	limit := shortDuration(time.Duration(ms) * time.Millisecond)
+	if g.failed || o.BackgroundTaskID == "" || o.TimedOutAfterMs != int64(ms) ||
+		g.text != "Still running after "+limit+": moved to the background as task "+o.BackgroundTaskID+". Output goes to "+o.SavedPath+". Output so far:\none" {
 		t.Fatalf("text %q", g.text)
 	}
 	if err := os.WriteFile(fifo, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r.ended()
-	if g = r.output(map[string]any{"task_id": "bash_1"}); !strings.HasPrefix(g.text, "Task bash_1: failed, exit code 1\ntwo\n") {
+	if g = r.output(map[string]any{"task_id": o.BackgroundTaskID}); !strings.HasPrefix(g.text, "Task "+o.BackgroundTaskID+": failed, exit code 1\ntwo\n") {
 		t.Errorf("text %q", g.text)
 	}
 	if g = r.timed("sleep "+n, 300); !g.failed || !strings.HasPrefix(g.text, "Timed out after 300ms;") {
