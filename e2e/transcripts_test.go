@@ -13,13 +13,14 @@ import (
 	"testing"
 
 	"lathe/internal/fakeapi"
+	"lathe/internal/testkit"
 )
 
 // TestResumeTranscripts resumes every recorded transcript by its path: the next request breaks no rule, holds every
 // turn of the live branch, the recorded file stays as it is, and the session goes on in a file of our own.
 func TestResumeTranscripts(t *testing.T) {
 	t.Parallel()
-	root := recorded(t)
+	root := testkit.Shared(t, "data/transcripts")
 	var paths []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".jsonl") && !strings.Contains(filepath.Base(path), "hook-stdin") {
@@ -37,26 +38,6 @@ func TestResumeTranscripts(t *testing.T) {
 			resumeRecorded(t, path)
 		})
 	}
-}
-
-// recorded is the folder of the recorded transcripts.
-func recorded(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv("LATHE_SHARED")
-	if dir == "" {
-		dir = "../shared"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", dir) // tests run in their package's folder, one below the root
-	}
-	dir, err := filepath.Abs(filepath.Join(dir, "data", "transcripts"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "facts.json")); err != nil {
-		t.Skip("SKIPPED: no recorded transcripts; set LATHE_SHARED")
-	}
-	return dir
 }
 
 func resumeRecorded(t *testing.T, path string) {
@@ -322,7 +303,7 @@ func (b *branchFacts) check(t *testing.T, req fakeapi.Request) {
 // TestRecordedFacts compares the reading above with an independent count, so that it cannot pass by finding nothing.
 func TestRecordedFacts(t *testing.T) {
 	t.Parallel()
-	root := recorded(t)
+	root := testkit.Shared(t, "data/transcripts")
 	data, err := os.ReadFile(filepath.Join(root, "facts.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/internal/file"
 	"lathe/internal/frontmatter"
 )
 
@@ -81,7 +82,7 @@ func Find(p Places) []Def {
 	}
 	c.add(p.Given...)
 	if p.Project {
-		for _, dir := range upwards(p.Work, p.Root) {
+		for _, dir := range file.Upwards(p.Work, p.Root) {
 			c.add(folder(filepath.Join(dir, ".lathe", "agents"), Project)...)
 			c.add(folder(filepath.Join(dir, ".claude", "agents"), Project)...)
 		}
@@ -111,20 +112,6 @@ func (c *collector) add(defs ...Def) {
 			c.out = append(c.out, d)
 		}
 	}
-}
-
-// upwards are the directories from dir to the repository's top; outside a repository only dir.
-func upwards(dir, top string) []string {
-	out := []string{dir}
-	for top != "" && dir != top {
-		up := filepath.Dir(dir)
-		if up == dir {
-			return out[:1] // top is not above it
-		}
-		dir = up
-		out = append(out, dir)
-	}
-	return out
 }
 
 // OfPlugin reads a plugin's definitions in a folder or a file; their names begin with the plugin's.

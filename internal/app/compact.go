@@ -200,35 +200,14 @@ func (r *run) askOnce(ctx context.Context, req *provider.Request) (string, error
 	if err := r.ledger.AllowSame(r.place.sys.Now(), req); err != nil {
 		return "", err
 	}
-	start := time.Now()
-	var answer strings.Builder
-	var usage msg.Usage
-	stop := ""
-	defer func() {
-		if usage.Total() > 0 {
-			r.ledger.Side(req.Model, usage, time.Since(start))
-		}
-	}()
-	for c, err := range r.model.provider.Stream(ctx, req) {
-		if err != nil {
-			return "", fmt.Errorf("ask %s for a summary: %w", req.Model, err)
-		}
-		switch c.Kind {
-		case provider.ChunkBlockDelta:
-			if c.Delta == provider.DeltaText {
-				answer.WriteString(c.Text)
-			}
-		case provider.ChunkStart, provider.ChunkDelta:
-			usage = overlay(usage, c.Usage)
-			if c.StopReason != "" {
-				stop = c.StopReason
-			}
-		}
-	}
-	if stop == "refusal" {
+	text, stop, err := r.callModel(ctx, req)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("ask %s for a summary: %w", req.Model, err)
+	case stop == "refusal":
 		return "", errors.New("the model refused to write a summary")
 	}
-	return answer.String(), nil
+	return text, nil
 }
 
 // compacting asks the hooks that want a say before a compaction.

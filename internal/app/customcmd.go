@@ -436,26 +436,26 @@ func (h *hooks) refusesLine(ctx context.Context, s skill.Skill, command, id, by 
 	h.mark(&p)
 	o := h.bus.Fire(ctx, p)
 	h.tell(o)
-	switch {
-	case o.Stop:
-		return "a PreToolUse hook ended it: " + o.Reason
-	case o.Decision != nil && o.Decision.Verdict != perm.Allow:
-		return "a PreToolUse hook refused it: " + o.Decision.Reason
-	case o.Input != nil:
-		return "a PreToolUse hook wants to change it, which a shell line of a skill does not allow"
+	if why := refusal(hook.PreToolUse, o); why != "" {
+		return why
 	}
 	o = h.bus.Fire(ctx, hook.Payload{Event: hook.PreSkillShellCommand, Match: "Bash", Fields: map[string]any{
 		"tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_use_id": id,
 		"command_name": s.Name, "command_source": s.Scope, "invoked_by": by,
 	}})
 	h.tell(o)
+	return refusal(hook.PreSkillShellCommand, o)
+}
+
+// refusal is why a shell line of a skill is not run after its hooks have spoken; "" when they let it.
+func refusal(event hook.Event, o hook.Outcome) string {
 	switch {
 	case o.Stop:
-		return "a PreSkillShellCommand hook ended it: " + o.Reason
+		return fmt.Sprintf("a %s hook ended it: %s", event, o.Reason)
 	case o.Decision != nil && o.Decision.Verdict != perm.Allow:
-		return "a PreSkillShellCommand hook refused it: " + o.Decision.Reason
+		return fmt.Sprintf("a %s hook refused it: %s", event, o.Decision.Reason)
 	case o.Input != nil:
-		return "a PreSkillShellCommand hook wants to change it, which is not possible"
+		return fmt.Sprintf("a %s hook wants to change it, which a shell line of a skill does not allow", event)
 	}
 	return ""
 }

@@ -164,15 +164,20 @@ func (r *run) covered(req perm.Request) perm.Decision {
 
 // spill keeps a hook's text that is too long for the conversation.
 func (r *run) spill(text string) (string, error) {
-	dir := r.resultsDir()
+	return keepIn(r.resultsDir(), "hook-*.txt", []byte(text))
+}
+
+// keepIn writes a new file, private to the user, into a directory and returns its path. pattern names it as for
+// os.CreateTemp.
+func keepIn(dir, pattern string, data []byte) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(dir, "hook-*.txt")
+	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
 		return "", err
 	}
-	_, err = f.WriteString(text)
+	_, err = f.Write(data)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}

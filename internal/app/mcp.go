@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -330,20 +329,8 @@ func (r *run) exchange(ctx context.Context, server string, message json.RawMessa
 
 // spillServer keeps what a server sent and a conversation cannot hold.
 func (r *run) spillServer(name string, data []byte) (string, error) {
-	dir := filepath.Join(r.resultsDir(), "tool-results")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
 	ext := filepath.Ext(name)
-	f, err := os.CreateTemp(dir, strings.TrimSuffix(name, ext)+"-*"+ext)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return f.Name(), err
+	return keepIn(filepath.Join(r.resultsDir(), "tool-results"), strings.TrimSuffix(name, ext)+"-*"+ext, data)
 }
 
 // tellRoots tells the servers of the working directories of this moment.

@@ -61,6 +61,20 @@ func TestRulesChangeWhileRunning(t *testing.T) {
 	}
 }
 
+// asking is a session of the demo that asks before commands.
+func asking(t *testing.T, base string) *run {
+	t.Helper()
+	o := demoOptions(base)
+	o.mode, o.allowed, o.sourcesSet = "default", nil, false
+	var out bytes.Buffer
+	r, err := newRun(o, Streams{Out: &out, Err: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.close)
+	return r
+}
+
 // A lasting answer saves exactly the rules that were shown. They cover that call from then on, in this session and
 // in the next, and nothing with an added part.
 func TestLastingAnswer(t *testing.T) {
@@ -75,17 +89,7 @@ func TestLastingAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Chdir(work)
-			open := func() *run {
-				o := demoOptions(base)
-				o.mode, o.allowed, o.sourcesSet = "default", nil, false
-				var out bytes.Buffer
-				r, err := newRun(o, Streams{Out: &out, Err: &out})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(r.close)
-				return r
-			}
+			open := func() *run { return asking(t, base) }
 			decide := func(r *run, command string) perm.Decision {
 				in, _ := json.Marshal(map[string]string{"command": command})
 				return r.decide(perm.Request{Tool: "Bash", Input: in})
@@ -138,17 +142,7 @@ func TestLastingAnswerApprovesOnlyItself(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Chdir(base)
-			open := func() *run {
-				o := demoOptions(base)
-				o.mode, o.allowed, o.sourcesSet = "default", nil, false
-				var out bytes.Buffer
-				r, err := newRun(o, Streams{Out: &out, Err: &out})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(r.close)
-				return r
-			}
+			open := func() *run { return asking(t, base) }
 			r := open()
 			if trust {
 				if err := config.NewTrust(r.place.sys.Dirs.State).Add(r.place.trustKey, r.place.approved, time.Now()); err != nil {

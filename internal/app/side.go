@@ -65,17 +65,27 @@ func (r *run) side(ctx context.Context, name, text string) (string, error) {
 	if err := r.ledger.Allow(name, count.Blocks(req.Messages[0].Content), req.MaxTokens); err != nil {
 		return "", err
 	}
+	answer, _, err := r.callModel(ctx, req)
+	if err != nil {
+		return "", fmt.Errorf("side question to %s: %w", name, err)
+	}
+	return answer, nil
+}
+
+// callModel makes one call outside the conversation and returns the answer's text and why it ended. Its cost counts, also
+// when it breaks off: what had come was paid for.
+func (r *run) callModel(ctx context.Context, req *provider.Request) (text, stop string, err error) {
 	start := time.Now()
 	var answer strings.Builder
 	var usage msg.Usage
-	defer func() { // also of a call that broke off: what had come was paid for
+	defer func() {
 		if usage.Total() > 0 {
-			r.ledger.Side(name, usage, time.Since(start))
+			r.ledger.Side(req.Model, usage, time.Since(start))
 		}
 	}()
 	for c, err := range r.model.provider.Stream(ctx, req) {
 		if err != nil {
-			return "", fmt.Errorf("side question to %s: %w", name, err)
+			return "", "", err
 		}
 		switch c.Kind {
 		case provider.ChunkBlockDelta:
@@ -84,9 +94,12 @@ func (r *run) side(ctx context.Context, name, text string) (string, error) {
 			}
 		case provider.ChunkStart, provider.ChunkDelta:
 			usage = overlay(usage, c.Usage)
+			if c.StopReason != "" {
+				stop = c.StopReason
+			}
 		}
 	}
-	return answer.String(), nil
+	return answer.String(), stop, nil
 }
 
 // overlay takes the fields that a later event of the stream carries.

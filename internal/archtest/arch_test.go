@@ -25,7 +25,7 @@ var layers = []struct {
 	{3, []string{"turn", "tool/..."}},
 	{4, []string{"pipeline/..."}},
 	{5, []string{"pipeline", "engine", "demo"}},
-	{7, []string{"app", "cli", "fakeapi", "archtest"}},
+	{7, []string{"app", "fakeapi", "testkit", "archtest"}},
 }
 
 // within lists imports inside one row that are wanted: the importer, then what it may import.

@@ -11,6 +11,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/perm"
+	"lathe/internal/testkit"
 )
 
 func write(t *testing.T, path, text string) {
@@ -158,14 +159,7 @@ func TestSettingSources(t *testing.T) {
 
 // Every settings file that people really have loads, or is named as broken; none crashes.
 func TestRealFiles(t *testing.T) {
-	dir := os.Getenv("LATHE_SHARED")
-	if dir == "" {
-		dir = "../../../shared"
-	}
-	dir = filepath.Join(dir, "data", "config")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("SKIPPED: no shared data at %s (set LATHE_SHARED)", dir)
-	}
+	dir := testkit.Shared(t, "data/config")
 	n := 0
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), "settings") || !strings.HasSuffix(path, ".json") {

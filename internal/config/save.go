@@ -19,17 +19,7 @@ import (
 // A file that is not there is made, private to the user. Rules that it has already are not added again. A file with
 // wrong JSON is left alone, with an error that says where it is wrong.
 func AddRules(file string, effect perm.Verdict, rules []string) error {
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("save the rule: %w", err)
-	}
-	if len(text) == 0 {
-		text = []byte("{}\n")
-	}
-	if _, err := ParseLayer(User, file, "", text); err != nil {
-		return fmt.Errorf("save the rule: %w", err)
-	}
-	tree, err := hujson.Parse(text)
+	tree, err := readTree(file)
 	if err != nil {
 		return fmt.Errorf("save the rule: %w", err)
 	}
@@ -40,23 +30,28 @@ func AddRules(file string, effect perm.Verdict, rules []string) error {
 	return writeSettings(file, tree.Pack())
 }
 
+// readTree reads a settings file with its comments; one that is not there is an empty object.
+func readTree(file string) (hujson.Value, error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return hujson.Value{}, err
+	}
+	if len(text) == 0 {
+		text = []byte("{}\n")
+	}
+	if _, err := ParseLayer(User, file, "", text); err != nil {
+		return hujson.Value{}, err
+	}
+	return hujson.Parse(text)
+}
+
 // Set sets one key of a settings file, dotted where it is inside an object, and keeps everything else in it; a nil value
 // removes it. What no settings file may say is refused, as is a file with wrong JSON.
 func Set(file, key string, value json.RawMessage) error {
 	if !Known(key) {
 		return fmt.Errorf("there is no setting %q (lathe config schema lists them)", key)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("save the setting: %w", err)
-	}
-	if len(text) == 0 {
-		text = []byte("{}\n")
-	}
-	if _, err := ParseLayer(User, file, "", text); err != nil {
-		return fmt.Errorf("save the setting: %w", err)
-	}
-	tree, err := hujson.Parse(text)
+	tree, err := readTree(file)
 	if err != nil {
 		return fmt.Errorf("save the setting: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"lathe/internal/hook"
 	"lathe/internal/perm"
+	"lathe/internal/testkit"
 )
 
 func parse(config string) *hook.Set {
@@ -123,22 +124,10 @@ func TestWrongEntries(t *testing.T) {
 	}
 }
 
-func shared(t *testing.T) string {
-	dir := os.Getenv("LATHE_SHARED")
-	if dir == "" {
-		dir = "../../../shared"
-	}
-	dir = filepath.Join(dir, "data", "config")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("SKIPPED: no shared data at %s (set LATHE_SHARED)", dir)
-	}
-	return dir
-}
-
 // Every hook configuration that people really have gives the handlers that a tolerant reader finds; what cannot be
 // one is named.
 func TestRealConfigurations(t *testing.T) {
-	dir := shared(t)
+	dir := testkit.Shared(t, "data/config")
 	var expect struct {
 		Real map[string]struct {
 			Events map[hook.Event]int `json:"hook_events"`
@@ -190,7 +179,7 @@ func hooksIn(t *testing.T, path string) string {
 
 // The odd files: broken matchers and wrong shapes are reported, the others still run.
 func TestOddConfigurations(t *testing.T) {
-	dir := shared(t)
+	dir := testkit.Shared(t, "data/config")
 	set := parse(hooksIn(t, filepath.Join(dir, "odd/08-matchers/.claude/settings.json")))
 	if diff := cmp.Diff(map[hook.Event]int{hook.PreToolUse: 22}, set.Count()); diff != "" {
 		t.Error(diff)

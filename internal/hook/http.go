@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"lathe/internal/perm"
 )
 
 // post sends the input to a URL. A redirect is not followed: only what was configured is reached.
@@ -97,26 +99,5 @@ func urlMatch(pattern string, u *url.URL) bool {
 		path = "*"
 	}
 	have := strings.TrimPrefix(u.RequestURI(), "/")
-	return glob(strings.ToLower(scheme), strings.ToLower(u.Scheme)) && glob(strings.ToLower(host), strings.ToLower(u.Host)) && glob(path, have)
-}
-
-// glob matches literal parts around stars.
-func glob(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return text == pattern
-	}
-	if !strings.HasPrefix(text, parts[0]) {
-		return false
-	}
-	text = text[len(parts[0]):]
-	last := len(parts) - 1
-	for _, p := range parts[1:last] {
-		i := strings.Index(text, p)
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(p):]
-	}
-	return strings.HasSuffix(text, parts[last])
+	return perm.Stars(strings.ToLower(scheme), strings.ToLower(u.Scheme)) && perm.Stars(strings.ToLower(host), strings.ToLower(u.Host)) && perm.Stars(path, have)
 }

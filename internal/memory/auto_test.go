@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe/internal/memory"
+	"lathe/internal/testkit"
 )
 
 func TestHead(t *testing.T) {
@@ -27,7 +28,7 @@ func TestHead(t *testing.T) {
 		"nearly full": {strings.Repeat("x\n", 190), memory.Index{Text: strings.TrimRight(strings.Repeat("x\n", 190), "\n"), Lines: 190, Bytes: 379}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := memory.Auto{Dir: tree(t, map[string]string{"MEMORY.md": c.text})}
+			a := memory.Auto{Dir: testkit.Tree(t, map[string]string{"MEMORY.md": c.text})}
 			got, ok := a.Head()
 			if diff := cmp.Diff(c.want, got); diff != "" || ok != c.ok || got.Near() != c.near {
 				t.Errorf("ok %v, near %v\n%s", ok, got.Near(), diff)
@@ -40,7 +41,7 @@ func TestHead(t *testing.T) {
 }
 
 func TestNotes(t *testing.T) {
-	a := memory.Auto{Dir: tree(t, map[string]string{
+	a := memory.Auto{Dir: testkit.Tree(t, map[string]string{
 		"MEMORY.md": "index", "old.md": "---\ndescription: the old one\nmodified: 2020-01-02T03:04:05Z\ntype: user\n---\nold body\n",
 		"new.md": "no front matter\nbody", "other.txt": "x",
 	})}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"lathe/internal/search"
 )
 
 // What the braces of one rule's patterns may expand to, together.
@@ -23,7 +25,7 @@ func newGlobs(patterns []string) globs {
 	count, size := maxExpanded, maxExpandedBytes
 	for _, p := range patterns {
 		p = strings.TrimPrefix(strings.TrimPrefix(filepath.ToSlash(p), "./"), "/")
-		expanded, ok := expandBraces(p, count, size)
+		expanded, ok := search.ExpandBraces(p, count, size)
 		if !ok {
 			expanded = []string{escapeBraces(p)}
 		}
@@ -46,68 +48,6 @@ func (g globs) match(path string) bool {
 		}
 	}
 	return false
-}
-
-// expandBraces replaces {a,b} by each of its members; several groups multiply. ok is false when there would be more
-// than count patterns or size bytes.
-func expandBraces(p string, count, size int) (out []string, ok bool) {
-	todo := []string{p}
-	for len(todo) > 0 {
-		next := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		from, to, members := braceGroup(next)
-		if members == nil {
-			size -= len(next)
-			if out = append(out, next); len(out) > count || size < 0 {
-				return nil, false
-			}
-			continue
-		}
-		if len(todo)+len(members)+len(out) > count {
-			return nil, false
-		}
-		for i := len(members) - 1; i >= 0; i-- {
-			todo = append(todo, next[:from]+members[i]+next[to:])
-		}
-	}
-	return out, true
-}
-
-// braceGroup finds the first group with a comma: from is at its {, to behind its }. members is nil if there is none.
-func braceGroup(p string) (from, to int, members []string) {
-	for from = 0; from < len(p); from++ {
-		switch p[from] {
-		case '\\':
-			from++
-		case '{':
-			if to, members = groupAt(p, from); len(members) > 1 {
-				return from, to, members
-			}
-		}
-	}
-	return 0, 0, nil
-}
-
-func groupAt(p string, from int) (to int, members []string) {
-	depth, start := 0, from+1
-	for i := from; i < len(p); i++ {
-		switch p[i] {
-		case '\\':
-			i++
-		case '{':
-			depth++
-		case ',':
-			if depth == 1 {
-				members = append(members, p[start:i])
-				start = i + 1
-			}
-		case '}':
-			if depth--; depth == 0 {
-				return i + 1, append(members, p[start:i])
-			}
-		}
-	}
-	return 0, nil
 }
 
 // escapeBraces makes the pattern's braces plain characters.

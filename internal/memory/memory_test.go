@@ -9,25 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/memory"
+	"lathe/internal/testkit"
 )
-
-func tree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
 
 func loader(root, work string) *memory.Loader {
 	return memory.NewLoader(memory.Places{
@@ -46,7 +29,7 @@ func texts(root string, files []memory.File) []string {
 }
 
 func TestOrder(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"home/.claude/CLAUDE.md":           "user",
 		"home/.claude/rules/a.md":          "user rule",
 		"home/.claude/rules/scoped.md":     "---\npaths: src/**\n---\nonly there",
@@ -79,7 +62,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestImports(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"repo/CLAUDE.md":     "start\nsee @docs/a.md, and `@docs/code.md`\n```\n@docs/fence.md\n```\nmail a@docs/b.md @docs/a.md",
 		"repo/docs/a.md":     "A @b.md",
 		"repo/docs/b.md":     "B @a.md",
@@ -94,7 +77,7 @@ func TestImports(t *testing.T) {
 }
 
 func TestImportsOutsideTheProjectAreLeftOut(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"home/.claude/CLAUDE.md": "mine @~/notes.md",
 		"home/notes.md":          "notes",
 		"secret.md":              "secret",
@@ -117,7 +100,7 @@ func TestImportsOutsideTheProjectAreLeftOut(t *testing.T) {
 }
 
 func TestCopiesAndLinksComeOnce(t *testing.T) {
-	root := tree(t, map[string]string{"repo/AGENTS.md": "same", "repo/sub/CLAUDE.md": "same", "repo/sub/x": ""})
+	root := testkit.Tree(t, map[string]string{"repo/AGENTS.md": "same", "repo/sub/CLAUDE.md": "same", "repo/sub/x": ""})
 	if err := os.Symlink("AGENTS.md", filepath.Join(root, "repo/CLAUDE.md")); err != nil {
 		t.Skipf("SKIPPED: %v", err)
 	}
@@ -127,7 +110,7 @@ func TestCopiesAndLinksComeOnce(t *testing.T) {
 }
 
 func TestCommentsBomAndSpecialFiles(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"repo/CLAUDE.md": "\ufeffa\n<!-- note -->\nb\n<!--\nlong\n-->\nc\n```\n<!-- kept -->\n```",
 	})
 	if err := os.MkdirAll(filepath.Join(root, "repo/AGENTS.md"), 0o755); err != nil { // a directory of that name
@@ -142,7 +125,7 @@ func TestCommentsBomAndSpecialFiles(t *testing.T) {
 // A project that is not trusted cannot have the user's files sent by linking to them; inside the repository links
 // are followed.
 func TestLinksOutOfTheProject(t *testing.T) {
-	root := tree(t, map[string]string{"secret": "my secret", "repo/shared.md": "shared", "repo/sub/x": "", "repo/sub/.claude/rules/own.md": "own rule"})
+	root := testkit.Tree(t, map[string]string{"secret": "my secret", "repo/shared.md": "shared", "repo/sub/x": "", "repo/sub/.claude/rules/own.md": "own rule"})
 	for link, target := range map[string]string{"repo/sub/CLAUDE.md": "secret", "repo/sub/AGENTS.md": "repo/shared.md", "repo/sub/.claude/rules/out.md": "secret"} {
 		if err := os.Symlink(filepath.Join(root, target), filepath.Join(root, link)); err != nil {
 			t.Skipf("SKIPPED: %v", err)

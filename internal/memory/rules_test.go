@@ -10,10 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/memory"
+	"lathe/internal/testkit"
 )
 
 func TestMatching(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"home/.claude/rules/u.md":           "---\npaths: \"**/*.go\"\n---\nuser go",
 		"repo/.claude/rules/always.md":      "always",
 		"repo/.claude/rules/ts.md":          "---\npaths:\n  - src/**/*.{ts,tsx}\n---\nts @ext.md",
@@ -51,7 +52,7 @@ func TestMatching(t *testing.T) {
 // Braces of one rule expand within a budget; over it the pattern counts as written.
 func TestBraceBudget(t *testing.T) {
 	many := strings.Repeat("{a,b}", 11)
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"repo/.claude/rules/few.md":  "---\npaths: '{x,y{1,2}}/{a,b}.go'\n---\nfew",
 		"repo/.claude/rules/many.md": "---\npaths: ['" + many + "', c.go]\n---\nmany",
 	})
@@ -70,7 +71,7 @@ func TestBraceBudget(t *testing.T) {
 }
 
 func TestLinkedRules(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"shared/a.md": "---\npaths: \"**/*.go\"\n---\nshared", "repo/.claude/rules/x": "", "repo/real/a.go": "",
 	})
 	link := func(from, to string) {
@@ -88,7 +89,7 @@ func TestLinkedRules(t *testing.T) {
 }
 
 func TestExcludesAndExtraDirectories(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"repo/CLAUDE.md": "keep", "repo/AGENTS.md": "out", "repo/sub/CLAUDE.md": "out too", "repo/.claude/rules/r.md": "---\npaths: a\n---\nout",
 		"more/CLAUDE.md": "extra", "more/.claude/rules/x.md": "extra rule", "more/.claude/rules/y.md": "---\npaths: z\n---\nextra for z",
 	})
@@ -108,7 +109,7 @@ func TestExcludesAndExtraDirectories(t *testing.T) {
 }
 
 func TestManyTouchedFilesGiveEachFileOnce(t *testing.T) {
-	root := tree(t, map[string]string{"repo/sub/CLAUDE.md": "sub", "repo/.claude/rules/r.md": "---\npaths: sub/*\n---\nrule"})
+	root := testkit.Tree(t, map[string]string{"repo/sub/CLAUDE.md": "sub", "repo/.claude/rules/r.md": "---\npaths: sub/*\n---\nrule"})
 	var touched []string
 	for i := range 50 {
 		touched = append(touched, filepath.Join(root, "repo/sub", fmt.Sprint(i)))

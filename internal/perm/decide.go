@@ -216,7 +216,7 @@ func (c *call) fieldMatches(n *namedRule) bool {
 			return c.field("args") == "" || n.rule.Effect != Allow
 		}
 	}
-	return globParts(strings.Split(value, "*"), text)
+	return Stars(value, text)
 }
 
 func (c *call) web() Decision {

@@ -274,7 +274,7 @@ func (s *Ruleset) tool(effect Verdict, name string) *Rule {
 
 func (t *toolRule) covers(name string) bool {
 	if t.glob {
-		return globParts(strings.Split(t.name, "*"), name)
+		return Stars(t.name, name)
 	}
 	if t.name == name || t.name == info(name).bare {
 		return true

@@ -49,6 +49,9 @@ func (p *textPattern) might(text string) bool {
 		p.bare != nil && overlap(strings.Join(p.bare, string(wild)), text)
 }
 
+// Stars reports whether a text fits a pattern in which a star stands for anything, also for nothing.
+func Stars(pattern, text string) bool { return globParts(strings.Split(pattern, "*"), text) }
+
 // globParts matches literal parts around stars, leftmost first.
 func globParts(parts []string, text string) bool {
 	if len(parts) == 1 {

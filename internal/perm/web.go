@@ -43,7 +43,7 @@ func (p *domainPattern) match(host string) bool {
 		return false
 	}
 	for i, l := range p.labels {
-		if labels[i] == "" || !globParts(strings.Split(l, "*"), labels[i]) {
+		if labels[i] == "" || !Stars(l, labels[i]) {
 			return false
 		}
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/skill"
+	"lathe/internal/testkit"
 )
 
 func TestCommandsOfFiles(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"home/.claude/commands/both.md":           "user's",
 		"home/.lathe/commands/mine.md":            "x",
 		"repo/.claude/commands/both.md":           "project's",
@@ -56,7 +57,7 @@ func TestCommandsOfFiles(t *testing.T) {
 
 func TestFrontMatter(t *testing.T) {
 	one := func(text string) skill.Skill {
-		root := tree(t, map[string]string{"c/commands/x.md": text})
+		root := testkit.Tree(t, map[string]string{"c/commands/x.md": text})
 		all := skill.Find(skill.Places{Config: filepath.Join(root, "c")})
 		if len(all) != 1 {
 			t.Fatalf("%d commands", len(all))
@@ -90,7 +91,7 @@ func TestCountingArguments(t *testing.T) {
 		"$3":               "$3\n\nARGUMENTS: 'a b' c",
 		"$10":              "$10\n\nARGUMENTS: 'a b' c",
 	} {
-		root := tree(t, map[string]string{"c/commands/x.md": body})
+		root := testkit.Tree(t, map[string]string{"c/commands/x.md": body})
 		if got := skill.Find(skill.Places{Config: filepath.Join(root, "c")})[0].Render("'a b' c", skill.Vars{}); got != want {
 			t.Errorf("%q: %q, want %q", body, got, want)
 		}
@@ -154,7 +155,7 @@ func FuzzExpand(f *testing.F) {
 
 // A link that leads out of a project counts once the project is trusted.
 func TestLinksOut(t *testing.T) {
-	root := tree(t, map[string]string{"secret.txt": "SECRET", "repo/.claude/skills/own/SKILL.md": "x", "repo/.claude/commands/own.md": "y", "repo/real/SKILL.md": "z", "out/SKILL.md": "w"})
+	root := testkit.Tree(t, map[string]string{"secret.txt": "SECRET", "repo/.claude/skills/own/SKILL.md": "x", "repo/.claude/commands/own.md": "y", "repo/real/SKILL.md": "z", "out/SKILL.md": "w"})
 	repo := filepath.Join(root, "repo")
 	for link, to := range map[string]string{
 		".claude/commands/leak.md": filepath.Join(root, "secret.txt"), ".claude/skills/inside": filepath.Join(repo, "real"), ".claude/skills/outside": filepath.Join(root, "out"),
@@ -180,7 +181,7 @@ func TestLinksOut(t *testing.T) {
 
 // A file is read again only when it changed.
 func TestFinderSeesChanges(t *testing.T) {
-	root := tree(t, map[string]string{"c/commands/x.md": "one"})
+	root := testkit.Tree(t, map[string]string{"c/commands/x.md": "one"})
 	p := skill.Places{Config: filepath.Join(root, "c")}
 	var f skill.Finder
 	if got := f.Find(p)[0].Body; got != "one" {

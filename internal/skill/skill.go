@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"lathe/internal/file"
 	"lathe/internal/frontmatter"
 	"lathe/internal/perm"
 )
@@ -147,7 +148,7 @@ func (p Places) dirs() (user, project []string) {
 	if !p.Project {
 		return user, nil
 	}
-	for _, d := range append(upwards(p.Work, p.Root), p.Extra...) {
+	for _, d := range append(file.Upwards(p.Work, p.Root), p.Extra...) {
 		for _, name := range []string{".claude", ".lathe"} {
 			if d = filepath.Clean(d); !slices.Contains(user, filepath.Join(d, name)) { // at home the user's are the project's too
 				project = append(project, filepath.Join(d, name))
@@ -215,20 +216,6 @@ func (g *gathering) add(found []Skill) {
 		}
 		g.out = append(g.out, s)
 	}
-}
-
-// upwards are the directories from dir to the repository's top; outside a repository only dir.
-func upwards(dir, top string) []string {
-	out := []string{dir}
-	for top != "" && dir != top {
-		up := filepath.Dir(dir)
-		if up == dir {
-			return out[:1] // top is not above it
-		}
-		dir = up
-		out = append(out, dir)
-	}
-	return out
 }
 
 // in reads the skills of one directory, in the order of their names.

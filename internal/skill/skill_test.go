@@ -12,28 +12,11 @@ import (
 	"pgregory.net/rapid"
 
 	"lathe/internal/skill"
+	"lathe/internal/testkit"
 )
 
-func tree(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
-
 func TestFind(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := testkit.Tree(t, map[string]string{
 		"home/.claude/skills/both/SKILL.md":     "---\ndescription: the user's\n---\nuser body",
 		"home/.claude/skills/synced/SKILL.md":   "reserved",
 		"repo/.claude/skills/both/SKILL.md":     "the project's",

@@ -11,33 +11,12 @@ import (
 	"testing"
 
 	"lathe/internal/msg"
+	"lathe/internal/testkit"
 )
 
 type colour = color.Color
 
 var grey = color.Gray{Y: 100}
-
-// shared finds the folder of recorded material that is no part of the repository.
-func shared(t *testing.T) string {
-	dir := os.Getenv("LATHE_SHARED")
-	if dir == "" {
-		root, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-				break
-			}
-			root = filepath.Dir(root)
-		}
-		dir = filepath.Join(root, "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "data", "transcripts")); err != nil {
-		t.Skip("SKIPPED: no recorded material at " + dir + "; set LATHE_SHARED")
-	}
-	return dir
-}
 
 // answer is one model call of a transcript, with what followed it.
 type answer struct {
@@ -51,7 +30,7 @@ type answer struct {
 // TestAgainstRecordedUsage compares estimates of what was added between two calls (an answer and its results)
 // with what the provider counted: the growth of the prompt.
 func TestAgainstRecordedUsage(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(shared(t), "data", "transcripts", "v*.jsonl"))
+	files, _ := filepath.Glob(filepath.Join(testkit.Shared(t, "data/transcripts"), "v*.jsonl"))
 	var ours, quarter []float64
 	var sum, real int
 	for _, f := range files {

@@ -132,19 +132,8 @@ func (l *Ledger) Restore(kept json.RawMessage, messages []msg.Message) error {
 			from = i + 1
 		}
 	}
-	usage := map[string]msg.Message{}
-	var order []string
-	for _, m := range messages[from:] {
-		if m.Kind != msg.KindAssistant || m.Usage == nil || m.APIID == "" || m.APIID == t.Last {
-			continue
-		}
-		if _, ok := usage[m.APIID]; !ok {
-			order = append(order, m.APIID)
-		}
-		usage[m.APIID] = m
-	}
-	for _, id := range order {
-		l.add(usage[id].Model, *usage[id].Usage)
+	last := t.Last
+	if id := l.addAnswers(messages[from:], func(m msg.Message) bool { return m.APIID != last }); id != "" {
 		l.totals.Last = id
 	}
 	l.before = l.totals.Cost - spent
@@ -160,10 +149,16 @@ func (l *Ledger) RestoreAgents(messages []msg.Message) {
 		return // a record of a version that did not say when
 	}
 	spent := l.totals.Cost - l.before
+	l.addAnswers(messages, func(m msg.Message) bool { return m.Time.After(l.totals.At) })
+	l.before = l.totals.Cost - spent
+}
+
+// addAnswers counts the answers that count, each once, by what its last message says, and returns the id of the last one.
+func (l *Ledger) addAnswers(messages []msg.Message, counts func(msg.Message) bool) (last string) {
 	usage := map[string]msg.Message{}
 	var order []string
 	for _, m := range messages {
-		if m.Kind != msg.KindAssistant || m.Usage == nil || m.APIID == "" || !m.Time.After(l.totals.At) {
+		if m.Kind != msg.KindAssistant || m.Usage == nil || m.APIID == "" || !counts(m) {
 			continue
 		}
 		if _, ok := usage[m.APIID]; !ok {
@@ -173,8 +168,9 @@ func (l *Ledger) RestoreAgents(messages []msg.Message) {
 	}
 	for _, id := range order {
 		l.add(usage[id].Model, *usage[id].Usage)
+		last = id
 	}
-	l.before = l.totals.Cost - spent
+	return last
 }
 
 // Totals returns a copy of the sums so far.

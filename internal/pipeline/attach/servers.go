@@ -14,19 +14,23 @@ func Servers(listing func(t *turn.Turn) string) Source {
 	return Source{
 		Name: name, Budget: 64 << 10,
 		Collect: func(_ context.Context, t *turn.Turn, seen Seen) ([]Item, error) {
-			text := listing(t)
-			key := shortHash(text)
-			switch {
-			case text == "" && !seen.Any(name):
-				return nil, nil
-			case lastKey(t.Messages, name, "") == key:
-				return nil, nil
-			case text == "":
-				return []Item{{Key: fresh(seen, name, key), Text: "MCP servers: only the tools of the definitions can be called now."}}, nil
-			case seen.Any(name):
-				return []Item{{Key: fresh(seen, name, key), Text: "The MCP servers have changed. Now it is so:\n" + text}}, nil
-			}
-			return []Item{{Key: key, Text: text}}, nil
+			return news(t, seen, name, listing(t), "", "The MCP servers have changed. Now it is so:\n",
+				"MCP servers: only the tools of the definitions can be called now."), nil
 		},
 	}
+}
+
+// news tells of a list when it is another than the one that the model was told of last. first and changed stand before it;
+// gone is said in its place when it has become empty.
+func news(t *turn.Turn, seen Seen, name, list, first, changed, gone string) []Item {
+	key := shortHash(list)
+	switch told := seen.Any(name); {
+	case list == "" && !told, lastKey(t.Messages, name, "") == key:
+		return nil
+	case list == "":
+		return []Item{{Key: fresh(seen, name, key), Text: gone}}
+	case told:
+		return []Item{{Key: fresh(seen, name, key), Text: changed + list}}
+	}
+	return []Item{{Key: key, Text: first + list}}
 }

@@ -19,6 +19,7 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/provider"
 	"lathe/internal/provider/anthropic"
+	"lathe/internal/testkit"
 	"lathe/internal/turn"
 )
 
@@ -52,6 +53,25 @@ type got struct {
 	Error    string // type
 }
 
+// feed gives the assembler a chunk and reports whether it was the last one.
+func feed(asm *assembler, c provider.Chunk) (last bool) {
+	switch c.Kind {
+	case provider.ChunkStart:
+		asm.start(c)
+	case provider.ChunkBlockStart:
+		asm.open(c)
+	case provider.ChunkBlockDelta:
+		asm.add(c)
+	case provider.ChunkBlockEnd:
+		asm.end(c.Index)
+	case provider.ChunkDelta:
+		asm.delta(c)
+	case provider.ChunkStop:
+		return true
+	}
+	return false
+}
+
 func assemble(seq iter.Seq2[provider.Chunk, error]) got {
 	var asm assembler
 	var g got
@@ -62,20 +82,7 @@ func assemble(seq iter.Seq2[provider.Chunk, error]) got {
 			}
 			break
 		}
-		switch c.Kind {
-		case provider.ChunkStart:
-			asm.start(c)
-		case provider.ChunkBlockStart:
-			asm.open(c)
-		case provider.ChunkBlockDelta:
-			asm.add(c)
-		case provider.ChunkBlockEnd:
-			asm.end(c.Index)
-		case provider.ChunkDelta:
-			asm.delta(c)
-		case provider.ChunkStop:
-			g.Complete = true
-		}
+		g.Complete = feed(&asm, c) || g.Complete
 	}
 	g.Stop, g.Blocks = asm.stop, []any{}
 	for _, p := range asm.release(true) {
@@ -123,11 +130,7 @@ func (e expected) got() got {
 // corpus returns the recorded streams with what a right client makes of them.
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
-	root := os.Getenv("LATHE_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "..", "shared")
-	}
-	dir := filepath.Join(root, "data", "sse", "anthropic")
+	dir := testkit.Shared(t, "data/sse/anthropic")
 	files := map[string]string{}
 	for _, pattern := range []string{"*.sse", "derived/*.sse"} {
 		names, _ := filepath.Glob(filepath.Join(dir, pattern))
@@ -137,7 +140,7 @@ func corpus(t testing.TB) map[string]string {
 		}
 	}
 	if len(files) == 0 {
-		t.Skipf("SKIPPED: no recorded streams in %s: set LATHE_SHARED", dir)
+		t.Fatalf("no streams in %s", dir)
 	}
 	return files
 }
@@ -172,7 +175,7 @@ func TestRecordedStreams(t *testing.T) {
 func TestRecordedStreamEverySplit(t *testing.T) {
 	file, ok := corpus(t)["derived/interleaved-tool-blocks"]
 	if !ok {
-		t.Skip("SKIPPED: the recorded stream is not there; set LATHE_SHARED")
+		t.Fatal("the stream is not there")
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -277,20 +280,7 @@ func FuzzStream(f *testing.F) {
 				stopped = true
 				break
 			}
-			switch c.Kind {
-			case provider.ChunkStart:
-				asm.start(c)
-			case provider.ChunkBlockStart:
-				asm.open(c)
-			case provider.ChunkBlockDelta:
-				asm.add(c)
-			case provider.ChunkBlockEnd:
-				asm.end(c.Index)
-			case provider.ChunkDelta:
-				asm.delta(c)
-			case provider.ChunkStop:
-				stopped = true
-			}
+			stopped = feed(&asm, c) || stopped
 			if c.Raw != nil && !json.Valid(c.Raw) {
 				t.Fatalf("an event that is no JSON was passed on: %q", c.Raw)
 			}

@@ -11,35 +11,14 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/provider/wire"
 	"lathe/internal/session/jsonl"
+	"lathe/internal/testkit"
 )
-
-// sharedDir finds recorded material that is no part of the repository.
-func sharedDir(t *testing.T) string {
-	dir := os.Getenv("LATHE_SHARED")
-	if dir == "" {
-		root, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for root != filepath.Dir(root) {
-			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-				break
-			}
-			root = filepath.Dir(root)
-		}
-		dir = filepath.Join(root, "..", "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "data", "transcripts")); err != nil {
-		t.Skip("SKIPPED: no recorded material at " + dir + "; set LATHE_SHARED")
-	}
-	return dir
-}
 
 // TestTranscripts resumes every recorded session: the next request is valid by both judges, and every text on the
 // live branch is in it.
 func TestTranscripts(t *testing.T) {
 	files := 0
-	err := filepath.WalkDir(filepath.Join(sharedDir(t), "data", "transcripts"), func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(testkit.Shared(t, "data/transcripts"), func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".jsonl") || strings.HasPrefix(d.Name(), "hook-stdin") {
 			return err
 		}

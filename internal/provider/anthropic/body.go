@@ -19,26 +19,26 @@ type buffers struct {
 
 // encode returns the body of a request. The caller must call done when the call has ended.
 func (b *buffers) encode(req *provider.Request) *body {
+	from := b.take()
+	return &body{from: from, data: from.Encode(req), home: b, users: 1}
+}
+
+// take returns the body that is kept, or a new one.
+func (b *buffers) take() *wire.Body {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	from := b.spare
 	b.spare = nil
-	b.mu.Unlock()
 	if from == nil {
 		from = new(wire.Body)
 	}
-	return &body{from: from, data: from.Encode(req), home: b, users: 1}
+	return from
 }
 
 // sum is the checksum and the length of a request's body. Right after the call it costs little, since the body is there
 // still; where the transport holds that, it is made anew.
 func (b *buffers) sum(req *provider.Request) (uint32, int) {
-	b.mu.Lock()
-	from := b.spare
-	b.spare = nil
-	b.mu.Unlock()
-	if from == nil {
-		from = new(wire.Body)
-	}
+	from := b.take()
 	n := len(from.Encode(req))
 	sum := from.Sum()
 	b.mu.Lock()

@@ -1,9 +1,7 @@
 package wire
 
 import (
-	"encoding/json"
-	"unicode/utf8"
-
+	"lathe/internal/msg"
 	"lathe/internal/provider"
 )
 
@@ -103,15 +101,15 @@ func (s *scanner) str() string {
 	if !s.ok {
 		return ""
 	}
-	start, escaped := s.pos, false
+	start := s.pos - 1
 	for ; s.pos < len(s.data); s.pos++ {
 		switch c := s.data[s.pos]; {
 		case c == '"':
-			raw := s.data[start:s.pos]
 			s.pos++
-			return s.unquote(raw, escaped)
+			text, ok := msg.Unquote(s.data[start:s.pos])
+			s.ok = ok
+			return text
 		case c == '\\':
-			escaped = true
 			s.pos++
 		case c < 0x20:
 			s.ok = false
@@ -120,48 +118,4 @@ func (s *scanner) str() string {
 	}
 	s.ok = false
 	return ""
-}
-
-func (s *scanner) unquote(raw []byte, escaped bool) string {
-	if !utf8.Valid(raw) {
-		s.ok = false
-		return ""
-	}
-	if !escaped {
-		return string(raw)
-	}
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			out = append(out, raw[i])
-			continue
-		}
-		i++ // a backslash is never the last byte: str skips what follows it
-		switch raw[i] {
-		case '"', '\\', '/':
-			out = append(out, raw[i])
-		case 'n':
-			out = append(out, '\n')
-		case 't':
-			out = append(out, '\t')
-		case 'r':
-			out = append(out, '\r')
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		default: // \u and faults
-			return s.unquoteSlow(raw)
-		}
-	}
-	return string(out)
-}
-
-func (s *scanner) unquoteSlow(raw []byte) string {
-	quoted := append(append([]byte{'"'}, raw...), '"')
-	var out string
-	if json.Unmarshal(quoted, &out) != nil {
-		s.ok = false
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package jsonl
 import (
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"lathe/internal/msg"
 	"lathe/internal/session"
+	"lathe/internal/testkit"
 )
 
 // facts is what an independent count says about a recorded transcript.
@@ -36,31 +36,8 @@ type facts struct {
 
 func transcripts(t testing.TB) (string, map[string]facts) {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if filepath.Dir(dir) == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = filepath.Dir(dir)
-	}
-	shared := os.Getenv("LATHE_SHARED")
-	if shared == "" {
-		shared = "../shared"
-	}
-	if !filepath.IsAbs(shared) {
-		shared = filepath.Join(dir, shared)
-	}
-	root := filepath.Join(shared, "data", "transcripts")
+	root := testkit.Shared(t, "data/transcripts")
 	data, err := os.ReadFile(filepath.Join(root, "facts.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("SKIPPED: no recorded transcripts; set LATHE_SHARED")
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,38 +10,10 @@ import (
 
 	"lathe/internal/diff"
 	"lathe/internal/file"
+	"lathe/internal/testkit"
 	"lathe/internal/tool"
 	"lathe/internal/tool/edit"
 )
-
-// sharedDir finds a folder of the shared test data, or skips the test.
-func sharedDir(t testing.TB, name string) string {
-	t.Helper()
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			t.Fatal("no go.mod above the test")
-		}
-		root = filepath.Dir(root)
-	}
-	base := os.Getenv("LATHE_SHARED")
-	if base == "" {
-		base = filepath.Join(root, "..", "shared")
-	} else if !filepath.IsAbs(base) {
-		base = filepath.Join(root, base)
-	}
-	dir := filepath.Join(base, name)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("SKIPPED, the shared data is not there: %v", err)
-	}
-	return dir
-}
 
 type corpusInput struct {
 	Old   string        `json:"old_string"`
@@ -69,7 +41,7 @@ var words = map[string]string{
 }
 
 func TestCorpus(t *testing.T) {
-	dirs, err := filepath.Glob(filepath.Join(sharedDir(t, "data/edits"), "*", "case.json"))
+	dirs, err := filepath.Glob(filepath.Join(testkit.Shared(t, "data/edits"), "*", "case.json"))
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
