@@ -306,6 +306,9 @@ func (r *run) outcome(res event.Result, text string, took time.Duration, prompt 
 		o.note = "Agent terminated early due to an API error: " + first(res.Text, strings.Join(res.Errors, "; ")) + "."
 		o.failed = strings.TrimSpace(text) == ""
 	}
+	if res.Usage.ServerTools == nil {
+		res.Usage.ServerTools = &msg.ServerTools{} // hosts read it
+	}
 	o.completed = toolagent.Completed{
 		Status: "completed", AgentID: a.id, AgentType: a.def.Name, Content: []toolagent.Content{{Type: "text", Text: text}},
 		Model: r.session.Model(), ToolUses: a.uses, DurationMs: took.Milliseconds(), Tokens: a.size, Usage: res.Usage, Prompt: prompt,

@@ -284,7 +284,6 @@ func (r *run) agentServers(ts *toolset) {
 	if s == nil {
 		return
 	}
-	r.servers = s
 	isTold := s.toldNow()
 	for _, t := range s.tools() {
 		if isTold(t.FullName) && r.agent.keeps(t.FullName) {

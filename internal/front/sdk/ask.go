@@ -95,7 +95,7 @@ func reasonType(d perm.Decision) string {
 	case "protected", "critical", "unparsed", "unsure":
 		return "safetyCheck"
 	}
-	if len(d.Parts) > 0 {
+	if len(d.Parts) > 1 {
 		return "subcommandResults"
 	}
 	return "other"

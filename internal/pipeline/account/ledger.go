@@ -81,7 +81,8 @@ type Ledger struct {
 	turns    map[string]int
 	held     map[string]int // how often Stop made each turn go on
 	tasks    map[string]*task
-	warned   int // the highest share of the dollar budget that was warned of, in percent
+	refused  []event.Denial // calls of sub-agents, until a result tells of them
+	warned   int            // the highest share of the dollar budget that was warned of, in percent
 	last     lastCall
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
@@ -31,6 +32,7 @@ func (l *Ledger) Run(ctx context.Context, t *turn.Turn) error {
 		errs = append(errs, err)
 	}
 	r := l.result(t)
+	l.parent.refuse(r.Denials)
 	if l.deps.Keep != nil {
 		if err := l.deps.Keep(KeepKind, l.Totals()); err != nil {
 			errs = append(errs, fmt.Errorf("keep the cost: %w", err))
@@ -41,6 +43,16 @@ func (l *Ledger) Run(ctx context.Context, t *turn.Turn) error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// refuse takes over the denials of a sub-agent's turn for the next result. A nil ledger is nobody's.
+func (l *Ledger) refuse(denials []event.Denial) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused = append(l.refused, denials...)
 }
 
 // note tells the model, in the conversation, that it was interrupted, so that the next request makes sense to it.
@@ -70,6 +82,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 		Turns: l.turns[t.ID], Dur: t.Now().Sub(t.Started), APIDur: t.APIDur, TTFT: t.TTFT,
 		Origin: t.Input.Origin, Usage: t.Usage, Denials: t.Denials, Structured: t.Structured,
 	}
+	r.Denials, l.refused = slices.Concat(r.Denials, l.refused), nil
 	if t.Reply != nil {
 		r.StopReason = t.Reply.StopReason
 	}

@@ -150,11 +150,7 @@ func (s *Stage) after(ctx context.Context, t *turn.Turn, c *call, o *outcome, to
 		o.stop = h.Stop
 	}
 	if h.Output != nil {
-		var text string
-		if json.Unmarshal(h.Output, &text) != nil {
-			text = string(h.Output)
-		}
-		o.result.Blocks, o.result.Output = []msg.Block{msg.Text(text)}, h.Output
+		o.result.Blocks, o.result.Output = replaced(h.Output), h.Output
 	}
 }
 
