@@ -46,6 +46,24 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.ok(s.type("system", "task_started").length >= 1);
     assert.ok(s.type("system", "task_notification").length >= 1);
   }, { illegal: true });
+  t("SendMessage continues one that has ended, in the background", [
+    say(agent("look", { name: "helper" })), { when: { user: "look" }, ...say("first words") },
+    { when: { tool_result: "first words" }, ...say(call("SendMessage", { to: "helper", message: "and more of it", summary: "more" })) },
+    { when: { user: "and more of it" }, ...say("second words") },
+    { when: { tool_result: "goes on with your message" }, ...say("Sent.") }, { when: { user: "task-notification" }, ...say("Done.") },
+  ], async (c) => {
+    const input = feed(user("go"));
+    const s = await c.all(input, free, (m) => { if (m.type === "result" && m.origin?.kind === "task-notification") input.end(); });
+    assert.ok(s.init.tools.includes("SendMessage"));
+    const [started] = s.type("system", "task_started"), [ended] = s.type("system", "task_notification");
+    assert.equal(started.task_type, "local_agent");
+    assert.equal(ended.task_id, started.task_id);
+    const of = (await c.requests()).filter((r) => JSON.stringify(r.messages).includes("and more of it") && !r.tools.some((x) => x.name === "SendMessage"));
+    assert.ok(JSON.stringify(of.at(-1).messages).includes("first words"), "it knows what it said");
+    assert.ok(JSON.stringify(await c.last()).includes("second words"));
+    const list = await c.sdk.listSubagents(s.result.session_id, { dir: c.dir });
+    assert.equal(list.length, 1);
+  });
   t("compact with nothing to compact", [], async (c) => {
     const s = await c.all("/compact", { mayThrow: true });
     assert.equal(s.results.length, 1);

@@ -59,6 +59,7 @@ type Def struct {
 	Memory     string // user, project or local: a directory of notes of its own; "": none
 	NoMemory   bool   // no CLAUDE.md
 	NoGit      bool   // no git status
+	Once       bool   // it answers once, and takes no messages afterwards
 }
 
 // Places says where files are looked for.

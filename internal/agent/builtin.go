@@ -34,7 +34,7 @@ func builtIn(looking bool) []Def {
 	}
 	return append(out,
 		Def{
-			Name: "Explore", Scope: BuiltIn, Prompt: strings.TrimSpace(explore), Tools: readers(), NoMemory: true, NoGit: true,
+			Name: "Explore", Scope: BuiltIn, Prompt: strings.TrimSpace(explore), Tools: readers(), NoMemory: true, NoGit: true, Once: true,
 			Description: "Looks through code and answers a question about it; changes nothing. Say how thorough: quick, medium or very thorough.",
 		},
 		Def{

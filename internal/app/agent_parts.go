@@ -69,6 +69,7 @@ func (r *run) agentSources() []attach.Source {
 		attach.Changed(r.tools.files, r.tools.workspace.Rel, r.hooks.fileChanged),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.agentTasks(),
+		attach.Queued(r.session.Waiting, r.session.TakeQueued),
 	)
 }
 
@@ -149,6 +150,10 @@ func (h *hooks) mark(p *hook.Payload) {
 
 // beginAgent runs the hooks of a sub-agent's start.
 func (h *hooks) beginAgent(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
+	if h.r.agent.begun {
+		return nil, nil // a message that came while it ended
+	}
+	h.r.agent.begun = true
 	_, out := h.fire(ctx, t, hook.Payload{Event: hook.SubagentStart, Match: h.r.agent.def.Name})
 	return out.Messages, nil
 }

@@ -27,6 +27,8 @@ import (
 // agentPart is what a sub-agent's conversation has of its own.
 type agentPart struct {
 	id         string
+	name       string         // by which messages reach it; "": none
+	earlier    *session.State // of one that goes on; nil: it begins
 	def        agent.Def
 	parent     *run
 	depth      int // 1: started by the session itself
@@ -37,6 +39,7 @@ type agentPart struct {
 	background bool
 	servers    *mcp.Set // that its definition brings along; nil: none
 	ownHooks   bool     // its hooks are the only ones there are, and end with it
+	begun      bool     // its first turn has begun
 	quiet      bool     // its work is shown to nobody, and no hook sees it
 
 	work *backAgent // its run, to the session
@@ -94,7 +97,7 @@ func (r *run) agentSlot() (release func(), err error) {
 // newAgent builds the conversation of a sub-agent. Nothing is sent yet.
 func (r *run) newAgent(ctx context.Context, q toolagent.Request) (*run, error) {
 	a := &agentPart{
-		def: q.Def, parent: r, depth: r.depth() + 1, call: q.CallID, task: q.Task, background: q.Background,
+		def: q.Def, name: q.Name, parent: r, depth: r.depth() + 1, call: q.CallID, task: q.Task, background: q.Background,
 		model: r.agentModel(q), effort: first(q.Effort, q.Def.Effort),
 	}
 	return a.build(ctx)
@@ -125,6 +128,11 @@ func (a *agentPart) build(ctx context.Context) (*run, error) {
 	if err == nil {
 		err = child.assemble()
 	}
+	if err == nil && a.earlier != nil {
+		child.takeUpAgent()
+	} else if err == nil && !a.quiet {
+		err = child.conv.log.Keep(agentKind, a.record())
+	}
 	if err != nil {
 		child.closeAgent() // what was started for it
 		return nil, err
@@ -142,6 +150,14 @@ func (r *run) openAgent() {
 		start.Branch = git.Branch(r.place.root)
 	}
 	path := top.conv.log.Path()
+	r.conv = &conversation{log: session.None(start.ID), dir: top.conv.folder()}
+	if a.earlier != nil {
+		r.conv.state, r.conv.resumed = *a.earlier, true
+		if path != "" {
+			r.conv.log = store.Agent(start, path, a.id)
+		}
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n := 0; ; n++ {
@@ -160,7 +176,6 @@ func (r *run) openAgent() {
 		r.agentIDs = map[string]bool{}
 	}
 	r.agentIDs[a.id] = true
-	r.conv = &conversation{log: session.None(start.ID), dir: top.conv.folder()}
 	if path != "" {
 		r.conv.log = store.Agent(start, path, a.id)
 	}
@@ -312,6 +327,7 @@ func (r *run) outcome(res event.Result, text string, took time.Duration, prompt 
 	o.completed = toolagent.Completed{
 		Status: "completed", AgentID: a.id, AgentType: a.def.Name, Content: []toolagent.Content{{Type: "text", Text: text}},
 		Model: r.session.Model(), ToolUses: a.uses, DurationMs: took.Milliseconds(), Tokens: a.size, Usage: res.Usage, Prompt: prompt,
+		Goes: a.depth == 1 && !a.def.Once && r.root().messages(),
 	}
 	return o
 }

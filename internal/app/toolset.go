@@ -70,6 +70,9 @@ func (r *run) newToolset() (*toolset, error) {
 	}
 	if t, ok := r.agentTool(); ok {
 		all = append(all, t)
+		if r.agent == nil && r.backgroundOn() {
+			all = append(all, toolagent.NewSend(r.sendMessage))
+		}
 	}
 	all = append(all, r.personTools()...)
 	wanted, err := wantedTools(o, all)

@@ -35,7 +35,8 @@ type work struct {
 
 	mu       sync.Mutex
 	agents   []*backAgent
-	starting map[string]bool // by call: sub-agents that are being made; true: to go on in the background
+	known    map[string]*addressee // by id; sub-agents that the session itself has started
+	starting map[string]bool       // by call: sub-agents that are being made; true: to go on in the background
 	told     told
 	quit     bool // commands are not waited for
 
@@ -77,7 +78,11 @@ func (w *work) start(ctx context.Context, child *run, q toolagent.Request, relea
 	var own context.Context
 	own, b.cancel = context.WithCancel(w.ctx)
 	w.mu.Lock()
+	w.agents = slices.DeleteFunc(w.agents, func(o *backAgent) bool { // its run before, once that is told
+		return o.ID == b.ID && (!o.back || o.Known || w.told.keys[endKey(o.Task)])
+	})
 	w.agents = append(w.agents, b)
+	w.note(child)
 	background := q.Background || b.depth == 1 && w.starting[q.CallID]
 	if b.depth == 1 {
 		delete(w.starting, q.CallID)
@@ -195,7 +200,7 @@ func (w *work) background(call string) bool {
 func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	defer b.cancel()
 	run := b.run
-	out, err := run.runAgent(ctx, b.prompt)
+	out, err := w.converse(ctx, b)
 	run.closeAgent()
 	state := bash.Completed
 	switch {
@@ -210,7 +215,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	}
 	w.mu.Lock()
 	b.State, b.Ended, b.outcome, b.err = state, w.r.place.sys.Now(), out, err
-	b.run = nil
+	w.leave(run)
 	task, back := b.Task, b.back
 	w.mu.Unlock()
 	if !back {
@@ -224,6 +229,29 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	close(b.done)
 	use := run.agent.used(task.Ended.Sub(task.Started))
 	w.ended(task, out.note, fmt.Sprintf("Sub-agent %q %s", task.Description, stateWord(state)), &use)
+}
+
+// converse runs a sub-agent until no message waits for it. From then on it takes none: b.run is nil.
+func (w *work) converse(ctx context.Context, b *backAgent) (agentOutcome, error) {
+	run, prompt := b.run, b.prompt
+	var before []toolagent.Content
+	for {
+		out, err := run.runAgent(ctx, prompt)
+		out.completed.Content = append(before, out.completed.Content...)
+		w.mu.Lock()
+		left := run.session.TakeQueued()
+		if err != nil || ctx.Err() != nil || len(left) == 0 {
+			b.run = nil
+			w.mu.Unlock()
+			return out, err
+		}
+		w.mu.Unlock()
+		texts := make([]string, len(left))
+		for i, p := range left {
+			texts[i] = p.Text
+		}
+		prompt, before = strings.Join(texts, "\n\n"), out.completed.Content
+	}
 }
 
 // ended tells front ends of the end of a task, and wakes the session for it.
@@ -394,6 +422,7 @@ func (w *work) Stop() {
 	for _, b := range w.agents {
 		if b.back && b.State == bash.Running { // others end with the turn
 			b.asked = true
+			w.refuse(b.ID)
 			b.cancel()
 		}
 	}
@@ -409,7 +438,7 @@ func (w *work) close() {
 func (w *work) find(id string) *backAgent {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, b := range w.agents {
+	for _, b := range slices.Backward(w.agents) { // one that went on is there twice, until its first end is told
 		if b.ID == id && b.back {
 			return b
 		}
@@ -471,6 +500,11 @@ func (w *work) Output(ctx context.Context, id string, wait time.Duration) (bash.
 // stopTask stops a task of either kind for a host. One that has ended, or never was, is stopped already.
 func (r *run) stopTask(id string) {
 	if r.work.Has(id) {
+		if r.work.at(id) != nil {
+			r.work.mu.Lock()
+			r.work.refuse(id)
+			r.work.mu.Unlock()
+		}
 		_, _ = r.work.StopTask(id)
 		return
 	}

@@ -87,9 +87,7 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 		if o.ID == "" {
 			o.ID = c.s.cfg.NewID()
 		}
-		c.s.mu.Lock()
-		c.s.queue = append(c.s.queue, o)
-		c.s.mu.Unlock()
+		c.s.Queue(o)
 		c.wake()
 	case event.Interrupt:
 		if o.DropQueued {

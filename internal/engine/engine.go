@@ -179,6 +179,9 @@ func (s *Session) Freeze(f session.Frozen) error {
 // Waiting reports whether prompts are queued; TakeQueued takes them.
 func (s *Session) Waiting() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.queue) > 0 }
 
+// Queue adds a prompt to those that wait: it enters the running turn, or whoever runs the session takes it afterwards.
+func (s *Session) Queue(p event.Prompt) { s.mu.Lock(); s.queue = append(s.queue, p); s.mu.Unlock() }
+
 // Unqueue takes one prompt out of the queue. It reports whether it was there.
 func (s *Session) Unqueue(id string) bool {
 	s.mu.Lock()

@@ -58,7 +58,7 @@ func info(tool string) toolInfo {
 		return toolInfo{family: famSkill, fields: "skill args"}
 	case "AskUserQuestion", "ExitPlanMode":
 		return toolInfo{family: famPerson}
-	case "TodoWrite", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "TaskCreate", "TaskGet", "TaskList",
+	case "SendMessage", "TodoWrite", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "TaskCreate", "TaskGet", "TaskList",
 		"TaskUpdate", "EnterPlanMode", "ToolSearch", "StructuredOutput", "CronCreate", "CronDelete", "CronList":
 		return toolInfo{family: famFree, fields: "task_id block timeout"}
 	}

@@ -19,6 +19,9 @@ const (
 	OldName = "Task"
 )
 
+// maxName is how long the name of a sub-agent may be, in bytes.
+const maxName = 256
+
 //go:embed agent.md
 var about string
 
@@ -35,6 +38,8 @@ type Deps struct {
 	Run func(ctx context.Context, r Request) (tool.Result, error)
 	// Background says that sub-agents may run in the background, Usually that they do unless a call says no.
 	Background, Usually bool
+	// Messages says that the tool SendMessage is offered, too: then a call may give its sub-agent a name.
+	Messages bool
 }
 
 // Request is a task for a sub-agent.
@@ -46,7 +51,7 @@ type Request struct {
 	Model      string // as asked; "" is the definition's
 	Effort     string
 	Background bool
-	Name       string
+	Name       string // by which messages reach it; "": only by its id
 }
 
 // Tool is the tool Agent.
@@ -69,7 +74,7 @@ func New(d Deps) *Tool {
 	for _, t := range d.Types() {
 		fmt.Fprintf(&b, "\n- %s: %s%s", t.Name, cut(t.Description, 600), toolsOf(t))
 	}
-	return &Tool{d: d, def: msg.ToolDef{Name: Name, Description: b.String(), InputSchema: schema(d.Background)}}
+	return &Tool{d: d, def: msg.ToolDef{Name: Name, Description: b.String(), InputSchema: schema(d.Background, d.Messages)}}
 }
 
 func toolsOf(d agent.Def) string {
@@ -86,10 +91,13 @@ func cut(s string, n int) string {
 	return s
 }
 
-func schema(background bool) json.RawMessage {
+func schema(background, messages bool) json.RawMessage {
 	run := ""
 	if background {
 		run = `,"run_in_background":{"type":"boolean"}`
+	}
+	if messages {
+		run += `,"name":{"type":"string","description":"for SendMessage"}`
 	}
 	return json.RawMessage(`{"type":"object","properties":{"description":{"type":"string","description":"3-5 words"},"prompt":{"type":"string"},` +
 		`"subagent_type":{"type":"string","description":"default ` + agent.General + `"},"model":{"type":"string","description":"only where the user asks for one"}` + run +
@@ -116,6 +124,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		Type       string `json:"subagent_type"`
 		Model      string `json:"model"`
 		Background *bool  `json:"run_in_background"`
+		Name       string `json:"name"`
 	}
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return tool.Plan{}, fmt.Errorf("input of Agent: %w", err)
@@ -129,7 +138,10 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 	}
 	r := Request{
 		CallID: call.ID, Def: def, Task: strings.Join(strings.Fields(in.Task), " "), Prompt: in.Prompt, Model: strings.TrimSpace(in.Model),
-		Background: t.d.Background && def.Background,
+		Background: t.d.Background && def.Background, Name: strings.TrimSpace(in.Name),
+	}
+	if len(r.Name) > maxName {
+		return tool.Plan{}, fmt.Errorf("name is longer than %d bytes", maxName)
 	}
 	if in.Background != nil {
 		r.Background = t.d.Background && (*in.Background || def.Background)

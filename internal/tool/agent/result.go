@@ -22,6 +22,8 @@ type Completed struct {
 	Tokens     int       `json:"totalTokens"` // of the last call: prompt and answer
 	Usage      msg.Usage `json:"usage"`
 	Prompt     string    `json:"prompt"`
+
+	Goes bool `json:"-"` // it can be sent messages: the model is told its id
 }
 
 // Content is a text of the report.
@@ -43,7 +45,15 @@ type Launched struct {
 // Report makes the result of a sub-agent that has ended. note says what the reader must know of how it ended, "" when
 // all is well.
 func Report(c Completed, note string) tool.Result {
-	return tool.Result{Blocks: []msg.Block{msg.Text(Framed(c.AgentType, joined(c.Content), note))}, Output: c}
+	return tool.Result{Blocks: []msg.Block{msg.Text(Framed(c.label(), joined(c.Content), note))}, Output: c}
+}
+
+// label names a sub-agent in the heading of its report.
+func (c Completed) label() string {
+	if !c.Goes {
+		return c.AgentType
+	}
+	return c.AgentType + ", id " + c.AgentID
 }
 
 func joined(content []Content) string {
