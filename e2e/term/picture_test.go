@@ -101,7 +101,7 @@ func hex(c color.Color, other string) string {
 	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
-// TestPictures makes the pictures of docs/terminal.md, in the folder that LATHE_PICTURES names.
+// TestPictures makes the pictures of README.md and docs/terminal.md, in the folder that LATHE_PICTURES names.
 func TestPictures(t *testing.T) {
 	dir := os.Getenv("LATHE_PICTURES")
 	if dir == "" {
@@ -109,7 +109,8 @@ func TestPictures(t *testing.T) {
 	}
 	keep := func(s *screen, name string) {
 		s.steady()
-		if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(strings.ReplaceAll(s.svg(), s.cmd.Dir, "~/work")), 0o644); err != nil {
+		home := strings.NewReplacer("/"+s.cmd.Dir, "~/work", s.cmd.Dir, "~/work") // a rule has one slash more
+		if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(home.Replace(s.svg())), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
