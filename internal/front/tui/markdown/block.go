@@ -126,7 +126,7 @@ func (d *doc) startsBlock(text string, indent int) bool {
 	case '#':
 		if level := headingLevel(text); level > 0 {
 			d.flush()
-			d.heading(level, strings.Trim(strings.TrimRight(strings.TrimLeft(text, "#"), "# "), " "))
+			d.heading(level, width.Tabs(strings.Trim(strings.TrimRight(strings.TrimLeft(text, "#"), "# \t"), " \t")))
 			return true
 		}
 	case '`', '~':

@@ -159,7 +159,7 @@ func TestFinishedLinesComeOnce(t *testing.T) {
 // pieces put together make most of what can go wrong.
 var pieces = rapid.SampledFrom([]string{
 	"\n", "\n", "\n\n", "a", "word ", "- ", "1. ", "> ", "# ", "```", "```go\n", "~~~\n", "`", "*", "**", "_", "|", "|--|--|\n", "| a | b |\n", "    ", "  ",
-	"[x](http://a.b)", "[x]", "[x]: http://c.d\n", "<b>", "&amp;", "\\", "---\n", "===\n", "é文", "\x1b[31m", "\t", "\r\n", "~~", "http://x.y/z", "- [ ] ", "\x00",
+	"[x](http://a.b)", "[x]", "[x]: http://c.d\n", "<b>", "&amp;", "\\", "---\n", "===\n", "é文", "\x1b[31m", "\t", "\r\n", "&Tab;", "&#27;[2J", "~~", "http://x.y/z", "- [ ] ", "\x00",
 })
 
 func TestAnySplitGivesTheSameLines(t *testing.T) {
