@@ -56,6 +56,7 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 	return checkpoint.Open(checkpoint.Options{
 		Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID,
 		Exclude: []string{r.place.sys.Dirs.State, r.place.sys.Dirs.Config},
+		Refuse:  r.refuseBack,
 	})
 }
 

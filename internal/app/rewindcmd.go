@@ -150,7 +150,7 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 			fmt.Fprintf(&b, "  %s: %s\n", r.tools.workspace.Rel(l.Path), l.Why)
 		}
 	}
-	left("Left alone, since somebody else changed them (add force to put them back all the same):", out.Conflicts)
+	left("Left alone (add force to put them back all the same):", out.Conflicts)
 	left("Left alone:", out.Skipped)
 	left("Cannot be put back:", slices.Concat(out.Lost, out.Failed))
 	left("Commands may have changed more than is known here:", out.Unwatched)

@@ -191,10 +191,27 @@ func (s *Store) pendingContents() []string {
 	return out
 }
 
-// Close removes the copies that were made for commands.
+// Close removes the copies that were made for commands: those of commands under way when they end.
 func (s *Store) Close() {
+	s.mu.Lock()
+	s.closed = true
+	busy := len(s.active) > 0
+	s.mu.Unlock()
+	if !busy {
+		s.release()
+	}
+}
+
+// release removes the copies. A command that begins while this happens makes its own.
+func (s *Store) release() {
 	s.watching.Lock()
 	defer s.watching.Unlock()
+	s.mu.Lock()
+	busy := len(s.active) > 0
+	s.mu.Unlock()
+	if busy { // the last of them does it
+		return
+	}
 	s.pack.close()
 	s.pack = nil
 	clear(s.known)

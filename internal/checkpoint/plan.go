@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -22,14 +23,16 @@ type Change struct {
 	Added    int // lines that are put in, of a text
 	Removed  int // lines that are taken out
 	Why      string
+
+	soft bool // Why gives way where the change is forced
 }
 
 // Plan is what going back to a prompt does.
 type Plan struct {
 	To        string
 	Changes   []Change // files, links and directories that differ, by path
-	Conflicts []Change // somebody else changed them since: left alone, unless forced
-	Skipped   []Change // links in the way, and files with several names: always left alone
+	Conflicts []Change // somebody else changed them since, or Options.Refuse is soft: left alone, unless forced
+	Skipped   []Change // links in the way, files with several names, what Options.Refuse refuses: always left alone
 	Lost      []Change // what they were was not kept
 	Blind     []Change // directories in which commands ran unwatched
 	Failed    []Change // of Apply: what could not be done
@@ -111,6 +114,10 @@ func (s *Store) plan(to string, force bool) (*Plan, error) {
 // judge adds what becomes of one path.
 func (s *Store) judge(p *Plan, trails map[string]*trail, path string, force bool) {
 	t := trails[path]
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+		p.Skipped = append(p.Skipped, Change{Path: path, To: t.first.Was, Why: "it is no path that this program has written down"})
+		return
+	}
 	now, data, _, err := look(path)
 	if err != nil && linkGoes(trails, path) {
 		now, data, err = State{}, nil, nil
@@ -131,6 +138,9 @@ func (s *Store) judge(p *Plan, trails map[string]*trail, path string, force bool
 		c.Why = c.To.Lost + now.Lost
 		p.Lost = append(p.Lost, c)
 		return
+	case s.refused(&c) && !c.soft:
+		p.Skipped = append(p.Skipped, c)
+		return
 	case now.Kind == Other || c.To.Kind == Other:
 		c.Why = "it is a special file"
 		p.Skipped = append(p.Skipped, c)
@@ -145,11 +155,19 @@ func (s *Store) judge(p *Plan, trails map[string]*trail, path string, force bool
 		return
 	}
 	c.Added, c.Removed = s.count(now, c.To, data)
-	if c.Why = t.conflict(now); c.Why != "" && !force {
+	if c.Why = cmp.Or(t.conflict(now), c.Why); c.Why != "" && !force {
 		p.Conflicts = append(p.Conflicts, c)
 		return
 	}
 	p.Changes = append(p.Changes, c)
+}
+
+// refused asks the owner of the store about a change.
+func (s *Store) refused(c *Change) bool {
+	if s.opt.Refuse != nil {
+		c.Why, c.soft = s.opt.Refuse(c.Path, c.To.Target)
+	}
+	return c.Why != ""
 }
 
 // linkGoes reports whether the path lies behind a link that a command put in the place of a directory: the link goes

@@ -26,6 +26,10 @@ type Options struct {
 	Bytes int64 // what the contents may take together; 0: DefaultBytes
 	// Exclude are directories that commands may change without being watched.
 	Exclude []string
+	// Refuse says why a path may not be put back, "" if it may; link is the target of a link that would stand there. A
+	// soft reason gives way where that is forced. The list on disk is no proof of what the session has changed: whoever
+	// can write it could name any path. Nil: nothing is refused.
+	Refuse func(path, link string) (why string, soft bool)
 }
 
 // Store is the checkpoints of a session. It is safe for concurrent use, by several processes too.
@@ -39,6 +43,7 @@ type Store struct {
 	turn  string // the prompt that changes belong to
 
 	active map[*Watch]bool // commands under way
+	closed bool            // what was copied goes when none of them is left
 
 	once     sync.Once
 	watching sync.Mutex        // held while a tree is looked at before a command

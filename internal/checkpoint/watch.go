@@ -244,7 +244,11 @@ func (w *Watch) Drop() {
 	}
 	w.s.mu.Lock()
 	delete(w.s.active, w)
+	last := w.s.closed && len(w.s.active) == 0
 	w.s.mu.Unlock()
+	if last {
+		w.s.release()
+	}
 	if w.pending != nil {
 		_ = os.Remove(w.pending.Name())
 		_ = w.pending.Close()

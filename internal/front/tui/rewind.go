@@ -3,6 +3,7 @@ package tui
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"lathe/internal/event"
 	"lathe/internal/front/tui/editor"
@@ -17,6 +18,7 @@ type rewound struct {
 	Added     int      `json:"insertions"`
 	Removed   int      `json:"deletions"`
 	Conflicts []struct{ Path, Why string }
+	Skipped   []struct{ Path, Why string }
 	Lost      []struct{ Path, Why string }
 	Failed    []struct{ Path, Why string }
 	Prompt    string `json:"prompt"`
@@ -40,10 +42,7 @@ func (u *ui) rewindTo(id, prompt string) {
 				lines = append(lines, "  "+width.Inert(f))
 			}
 		}
-		for _, c := range v.Conflicts {
-			lines = append(lines, u.th.Warning.Paint("  ! "+width.Inert(c.Path)+": "+width.Inert(c.Why)))
-		}
-		for _, c := range v.Lost {
+		for _, c := range slices.Concat(v.Conflicts, v.Skipped, v.Lost) {
 			lines = append(lines, u.th.Warning.Paint("  ! "+width.Inert(c.Path)+": "+width.Inert(c.Why)))
 		}
 		if v.Error != "" {
