@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -212,5 +213,36 @@ func TestResourcesOfADeniedServer(t *testing.T) {
 		if got := strings.Contains(string(r.last().Body), "buy milk"); got != (rule == "mcp__notes__echo") {
 			t.Errorf("%s: the resource is read: %v", rule, got)
 		}
+	}
+}
+
+// They go the way of the model's calls: the hooks see them before and after, may refuse them and change what is
+// given.
+func TestCallsOfTheHostMeetTheHooks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, fakeapi.Sequence())
+	r.file("before.sh", `in=$(cat)
+case $in in
+*forbidden*) echo "not this one" >&2; exit 2;;
+*question*) echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"ask somebody"}}';;
+*original*) echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"text":"changed"}}}';;
+esac
+`)
+	r.file("after.sh", "cat >> seen.txt; echo >> seen.txt\n")
+	h := r.host(t, "--mcp-config", notes(t), "--settings", `{"hooks":{
+		"PreToolUse":[{"matcher":"mcp__notes__.*","hooks":[{"type":"command","command":"sh before.sh"}]}],
+		"PostToolUse":[{"matcher":"mcp__notes__.*","hooks":[{"type":"command","command":"sh after.sh"}]}]}}`)
+	h.query(`{"subtype":"mcp_reconnect","serverName":"notes"}`)
+	for text, want := range map[string]string{"plain": "plain", "forbidden": "not this one", "question": "ask somebody", "original": "changed"} {
+		m := h.query(`{"subtype":"mcp_call","serverName":"notes","tool":"echo","arguments":{"text":"` + text + `"}}`)
+		ran := text == "plain" || text == "original"
+		if said := fmt.Sprint(m); (m["subtype"] == "success") != ran || !strings.Contains(said, want) {
+			t.Errorf("%s: %v", text, m)
+		}
+	}
+	h.end()
+	seen := r.read(filepath.Join(r.dir, "seen.txt"))
+	if n := strings.Count(seen, "PostToolUse"); n != 2 || !strings.Contains(seen, "changed") || strings.Contains(seen, "forbidden") {
+		t.Errorf("the hooks saw %s", seen)
 	}
 }

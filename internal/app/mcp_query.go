@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/internal/event"
 	"lathe/internal/mcp"
-	"lathe/internal/perm"
-	"lathe/internal/tool"
+	"lathe/internal/msg"
+	"lathe/internal/pipeline/tools"
+	"lathe/internal/turn"
 )
 
 // errNoServers is the answer where the session has none and can have none.
@@ -158,25 +160,38 @@ func (r *run) callServer(ctx context.Context, in struct {
 	if !mcp.IsFullName(full) {
 		full = mcp.FullName(first(in.Name, in.Server), in.Tool)
 	}
-	t, ok := r.tools.registry.Get(full)
-	if !ok {
+	if _, ok := r.tools.registry.Get(full); !ok {
 		return nil, fmt.Errorf("there is no tool %s", full)
 	}
 	if len(in.Arguments) == 0 {
 		in.Arguments = json.RawMessage("{}")
 	}
-	plan, err := t.Plan(ctx, tool.Call{Input: in.Arguments})
-	if err != nil {
-		return nil, err
+	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide}
+	if r.hooks != nil {
+		d.Hooks, d.Covered = r.hooks, r.covered
 	}
-	if d := r.decide(perm.Request{Tool: full, Input: in.Arguments, ReadOnly: plan.ReadOnly, Person: plan.Person}); d.Verdict == perm.Deny || d.Verdict == perm.Ask && (d.Source.Kind == "rule" || plan.Person) {
-		return nil, errors.New(d.Reason)
-	}
-	res, err := plan.Run(ctx, func(string) {})
+	res, err := tools.New(d).Host(ctx, r.aside(), msg.Block{Type: msg.TypeToolUse, ID: "host_" + r.place.sys.NewID(), Name: full, Input: in.Arguments})
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{"content": res.Blocks, "isError": res.IsError}, nil
+}
+
+// aside is a turn for what a host does by itself: it has no conversation, and hosts hear what hooks say, but not of a call
+// that they know of.
+func (r *run) aside() *turn.Turn {
+	return turn.New(r.place.sys.NewID(), r.conv.log.ID(), event.Prompt{}, nil, turn.Services{
+		Emit: func(e event.Event) error {
+			switch e.(type) {
+			case event.ToolStarted, event.ToolProgress, event.ToolDone:
+				return nil
+			}
+			return r.session.Relay(event.Envelope{Event: e})
+		},
+		Persist: func(m ...msg.Message) ([]msg.Message, error) { return m, nil },
+		Ask:     func(context.Context, event.Ask) (event.Answer, error) { return event.Answer{}, turn.ErrNobody },
+		Now:     r.place.sys.Now,
+	})
 }
 
 // hostMessage takes a message that a server in the host's process sends by itself.
