@@ -50,6 +50,7 @@ func (r *run) openOwnServers(ctx context.Context) {
 	set := mcp.New(mcp.Deps{
 		Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv, Dir: dirs.Work, Project: first(r.place.root, dirs.Work),
 		Version: Version, Roots: ts.workspace.Roots(), Spill: r.spillServer, Changed: func(string) {}, Tokens: mcp.NewTokens(dirs.State),
+		Known: r.knownServers(),
 	}, configs)
 	r.agent.servers = set
 	set.Start()
@@ -59,6 +60,9 @@ func (r *run) openOwnServers(ctx context.Context) {
 	for _, st := range set.Status() {
 		if st.State != mcp.Connected {
 			r.warn("the MCP server " + st.Name + " of the agent " + r.agent.def.Name + " is not there: " + first(st.Error, string(st.State)))
+		}
+		if text := withheldText(st); text != "" {
+			r.warn(text)
 		}
 	}
 	for _, t := range set.Tools() {

@@ -40,6 +40,7 @@ type servers struct {
 	mu   sync.Mutex
 	news map[string]bool   // servers whose state changed since it was told
 	told map[string]string // what was told of each
+	said map[string]string // what each tool's definition was when it was last looked at, by full name
 }
 
 // openServers reads the entries of MCP servers. Nothing is started yet; where there are no servers nothing is built.
@@ -53,6 +54,7 @@ func (r *run) openServers() error {
 	deps := mcp.Deps{
 		Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv, Dir: dirs.Work, Project: first(r.place.root, dirs.Work), Version: Version,
 		Roots: r.tools.workspace.Roots(), Elicit: r.elicit, Spill: r.spillServer, Changed: s.changed, Tokens: mcp.NewTokens(dirs.State),
+		Known: r.knownServers(),
 	}
 	if r.canCall("mcp_message") {
 		deps.Exchange = r.exchange
@@ -263,6 +265,8 @@ func (r *run) serverTool(name string) (tool.Tool, bool) {
 		return nil, false
 	case !known:
 		return mcptool.NewLost(name, noServer), true
+	case slices.Contains(st.Withheld, name):
+		return mcptool.NewLost(name, fmt.Sprintf("its server says something else of it than when the project was trusted; %s", agreeHow(st.Name))), true
 	case st.State == mcp.Connected:
 		return mcptool.NewLost(name, fmt.Sprintf("the MCP server %q has no such tool any more", st.Name)), true
 	}

@@ -16,7 +16,7 @@ import (
 // serverCommands are /mcp, and the prompts of connected servers.
 func (r *run) serverCommands() []input.Command {
 	out := []input.Command{{
-		Name: "mcp", Group: groupProgram, Args: "[reconnect|enable|disable server]", Help: "MCP servers and their states", Run: r.cmdServers,
+		Name: "mcp", Group: groupProgram, Args: "[reconnect|enable|disable|accept server]", Help: "MCP servers and their states", Run: r.cmdServers,
 	}}
 	if r.servers == nil {
 		return out
@@ -100,6 +100,8 @@ func (r *run) cmdServers(ctx context.Context, _ *turn.Turn, args string) (string
 			return "", err
 		}
 		return words[1] + " is connected.", nil
+	case len(words) == 2 && words[0] == "accept":
+		return r.acceptServer(ctx, words[1])
 	case len(words) <= 2 && (words[0] == "enable" || words[0] == "disable"):
 		name := ""
 		if len(words) == 2 && words[1] != "all" {
@@ -107,7 +109,7 @@ func (r *run) cmdServers(ctx context.Context, _ *turn.Turn, args string) (string
 		}
 		return r.switchServers(ctx, name, words[0] == "enable")
 	}
-	return "", errors.New("use /mcp, /mcp reconnect SERVER, /mcp enable [SERVER] or /mcp disable [SERVER]")
+	return "", errors.New("use /mcp, /mcp reconnect SERVER, /mcp enable [SERVER], /mcp disable [SERVER] or /mcp accept SERVER")
 }
 
 func (r *run) switchServers(ctx context.Context, name string, on bool) (string, error) {
@@ -150,6 +152,9 @@ func serverList(list []mcp.Status) string {
 		b.WriteString("\n")
 		if st.Error != "" {
 			fmt.Fprintf(&b, "    %s\n", st.Error)
+		}
+		if text := withheldText(st); text != "" {
+			fmt.Fprintf(&b, "    %s\n", text)
 		}
 	}
 	return b.String()

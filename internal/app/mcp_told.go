@@ -51,6 +51,7 @@ func (s *servers) fresh() []string {
 		}
 		s.told[name] = text
 		s.mu.Unlock()
+		out = append(out, s.redefined(st)...)
 		switch {
 		case text != "" && text != before:
 			out = append(out, text)
@@ -94,6 +95,9 @@ func (s *servers) listing() string {
 	}
 	if gone := s.gone(); len(gone) > 0 {
 		fmt.Fprintf(&b, "Tools of the definitions that cannot be called now, because their servers are away: %s\n", strings.Join(gone, ", "))
+	}
+	if list := s.outdated(); len(list) > 0 {
+		fmt.Fprintf(&b, "Servers have changed what they say of these tools; their definitions here stay what they were: %s\n", strings.Join(list, ", "))
 	}
 	for _, st := range s.set.Status() {
 		if text := strings.TrimSpace(st.Instructions); text != "" {

@@ -8,6 +8,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/git"
+	"lathe/internal/mcp"
 )
 
 // judgeTrust decides whether the project's files may grant. Trust is bound to what they granted when the user gave
@@ -82,6 +83,9 @@ func trustCommand(args []string, st Streams) error {
 	switch {
 	case len(args) == 0:
 		if err := list.Add(p.trustKey, p.approved, p.sys.Now()); err != nil {
+			return err
+		}
+		if err := mcp.NewKnown(p.sys.Dirs.State, p.trustKey).Forget(""); err != nil { // what its servers say counts anew
 			return err
 		}
 		fmt.Fprintf(st.Out, "Trusted: %s\n", p.trustKey)

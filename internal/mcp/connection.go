@@ -34,9 +34,11 @@ type connection struct {
 	ready   chan struct{} // closed when the handshake has ended, well or not
 
 	name, version, protocol, instructions string
+	changed                               bool // the instructions are not those of before
 
 	mu        sync.Mutex
 	tools     []Tool
+	withheld  []string // full names of others; see Status
 	prompts   []Prompt
 	resources bool
 	token     int64
@@ -214,6 +216,9 @@ func (sv *server) handshake(ctx context.Context, c *connection, version string) 
 	c.session = session
 	if r := session.InitializeResult(); r != nil {
 		c.protocol, c.instructions = r.ProtocolVersion, r.Instructions
+		if !c.believes(knownInstructions, r.Instructions) {
+			c.instructions, c.changed = "", true
+		}
 		if r.ServerInfo != nil {
 			c.name, c.version = r.ServerInfo.Name, r.ServerInfo.Version
 		}
@@ -265,6 +270,7 @@ func (c *connection) again(learn func(context.Context) error) {
 		ctx, cancel := context.WithTimeout(c.sv.set.ctx, startTime)
 		defer cancel()
 		if learn(ctx) == nil {
+			c.remember()
 			c.sv.set.changed(c.sv.cfg.Name)
 		}
 	})

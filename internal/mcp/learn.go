@@ -41,6 +41,7 @@ func (c *connection) learn(ctx context.Context) error {
 	if caps.Prompts != nil {
 		_ = c.learnPrompts(ctx) // it is of use without them
 	}
+	c.remember()
 	return nil
 }
 
@@ -72,23 +73,35 @@ func listed[T any](ctx context.Context, c *connection, all func(func(T, error) b
 	}
 }
 
+// remember writes down what the server has said for the first time. Where that fails, the next run meets it anew.
+func (c *connection) remember() {
+	if k := c.sv.set.deps.Known; k != nil {
+		_ = k.save()
+	}
+}
+
 func (c *connection) learnTools(ctx context.Context) error {
 	list, err := listed(ctx, c, func(yield func(*sdk.Tool, error) bool) { c.session.Tools(ctx, nil)(yield) })
 	if err != nil {
 		return err
 	}
 	tools := make([]Tool, 0, len(list))
+	var withheld []string
 	seen := map[string]bool{}
 	limit := c.sv.set.number("CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH", describeMax)
 	for _, t := range list {
 		made, ok := c.tool(t, limit)
 		if ok && !seen[made.FullName] {
 			seen[made.FullName] = true
+			if !c.believes(made.Name, made.said()) {
+				withheld = append(withheld, made.FullName)
+				continue
+			}
 			tools = append(tools, made)
 		}
 	}
 	c.mu.Lock()
-	c.tools = tools
+	c.tools, c.withheld = tools, withheld
 	c.mu.Unlock()
 	return nil
 }

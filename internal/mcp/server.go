@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -239,8 +240,11 @@ func (sv *server) status() Status {
 	if c := sv.conn; c != nil {
 		st.Server, st.Version, st.Protocol, st.Instructions = c.name, c.version, c.protocol, c.instructions
 		c.mu.Lock()
-		st.Tools, st.Prompts, st.Resources = c.tools, c.prompts, c.resources
+		st.Tools, st.Prompts, st.Resources, st.Withheld = c.tools, c.prompts, c.resources, slices.Clone(c.withheld)
 		c.mu.Unlock()
+		if c.changed {
+			st.Withheld = append(st.Withheld, "instructions")
+		}
 	}
 	return st
 }

@@ -49,6 +49,7 @@ type Deps struct {
 	// Changed is told that a server's state or lists have changed.
 	Changed func(server string)
 	Tokens  *Tokens           // sign-ins; nil: there are none
+	Known   *Known            // what the project's servers said before; nil: it may change
 	HTTP    http.RoundTripper // nil: the usual transport
 
 	retryDelay time.Duration // for tests
@@ -79,6 +80,9 @@ type Status struct {
 	Tools        []Tool
 	Prompts      []Prompt
 	Resources    bool // it has resources
+	// Withheld are tools, and perhaps the instructions, of which the server says something else than when the user
+	// trusted it. They are not among Tools, and not in Instructions.
+	Withheld []string
 }
 
 // Tool is a tool of a connected server.
@@ -278,6 +282,16 @@ func (s *Set) Reconnect(ctx context.Context, name string) error {
 		return fmt.Errorf("MCP server %q: %w", name, err)
 	}
 	return nil
+}
+
+// Accept takes a server of the project at its word as it is now, and connects to it again.
+func (s *Set) Accept(ctx context.Context, name string) error {
+	if s.deps.Known != nil {
+		if err := s.deps.Known.Forget(name); err != nil {
+			return err
+		}
+	}
+	return s.Reconnect(ctx, name)
 }
 
 // Toggle switches a server off, or on again.
