@@ -105,17 +105,6 @@ func (s *Set) Of(inner *Set) *Set {
 	return out
 }
 
-// Count returns the number of handlers of each event.
-func (s *Set) Count() map[Event]int {
-	out := map[Event]int{}
-	for e, gs := range s.groups {
-		for _, g := range gs {
-			out[e] += len(g.handlers)
-		}
-	}
-	return out
-}
-
 // Info is one handler, for people.
 type Info struct{ Event, Matcher, Type, Title, Where string }
 

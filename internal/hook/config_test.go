@@ -110,10 +110,7 @@ func TestWrongEntries(t *testing.T) {
 		{`{"Stop": [{"hooks": [{"type": "mcp_tool", "tool": "x"}]}]}`, 0, []string{"has no server"}},
 	} {
 		set := parse(tt.config)
-		n := 0
-		for _, c := range set.Count() {
-			n += c
-		}
+		n := len(set.List())
 		ok := n == tt.count && len(set.Warnings) == len(tt.warn)
 		for i := 0; ok && i < len(tt.warn); i++ {
 			ok = strings.Contains(set.Warnings[i], tt.warn[i])
@@ -145,7 +142,7 @@ func TestRealConfigurations(t *testing.T) {
 		files++
 		set := parse(hooksIn(t, filepath.Join(dir, name)))
 		warned := strings.Join(set.Warnings, "\n")
-		got := set.Count()
+		got := count(set)
 		for e, n := range want.Events {
 			if n == 0 && !strings.Contains(warned, "hooks."+string(e)+" needs a list") {
 				t.Errorf("%s: what is wrong with %s is not named", name, e)
@@ -162,6 +159,15 @@ func TestRealConfigurations(t *testing.T) {
 	if files < 20 {
 		t.Errorf("only %d configurations", files)
 	}
+}
+
+// count is the number of handlers of each event.
+func count(set *hook.Set) map[hook.Event]int {
+	out := map[hook.Event]int{}
+	for _, h := range set.List() {
+		out[hook.Event(h.Event)]++
+	}
+	return out
 }
 
 func hooksIn(t *testing.T, path string) string {
@@ -181,7 +187,7 @@ func hooksIn(t *testing.T, path string) string {
 func TestOddConfigurations(t *testing.T) {
 	dir := testkit.Shared(t, "data/config")
 	set := parse(hooksIn(t, filepath.Join(dir, "odd/08-matchers/.claude/settings.json")))
-	if diff := cmp.Diff(map[hook.Event]int{hook.PreToolUse: 22}, set.Count()); diff != "" {
+	if diff := cmp.Diff(map[hook.Event]int{hook.PreToolUse: 22}, count(set)); diff != "" {
 		t.Error(diff)
 	}
 	for _, want := range []string{

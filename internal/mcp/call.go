@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -155,11 +154,4 @@ func (sv *server) lost(c *connection) bool {
 	sv.mu.Lock()
 	defer sv.mu.Unlock()
 	return sv.conn != c
-}
-
-// Stranger reports whether a full name belongs to no server of the set.
-func (s *Set) Stranger(fullName string) bool {
-	return !slices.ContainsFunc(s.all(), func(sv *server) bool {
-		return len(fullName) > len(Prefix(sv.cfg.Name)) && fullName[:len(Prefix(sv.cfg.Name))] == Prefix(sv.cfg.Name)
-	})
 }

@@ -213,7 +213,7 @@ func CheckName(name string) error {
 }
 
 // Merge joins the entries of all scopes: of one name the strongest whole entry stays, and of entries from plugins
-// those that no other entry connects to. Names that look the same to a model (see Normalize) count as one.
+// those that no other entry connects to. Names that look the same to a model (see normalize) count as one.
 func Merge(lists ...[]Config) (out []Config, problems []Problem) {
 	rank := map[Scope]int{Managed: 0, SDK: 1, Flag: 2, Local: 3, Project: 4, User: 5, Plugin: 6}
 	var all []Config
@@ -227,7 +227,7 @@ func Merge(lists ...[]Config) (out []Config, problems []Problem) {
 			problems = append(problems, Problem{c.Name, "invalid_config", "permission rules could take its tools for those of another server (__ or _ at the end of its name); it is skipped"})
 			continue
 		}
-		key := Normalize(c.Name)
+		key := normalize(c.Name)
 		if first, taken := byName[key]; taken {
 			if first.Name != c.Name {
 				problems = append(problems, Problem{c.Name, "invalid_config", fmt.Sprintf("its tools would be named like those of %q; it is skipped", first.Name)})

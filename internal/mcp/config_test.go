@@ -57,7 +57,7 @@ func FuzzParse(f *testing.F) {
 			}
 			e, _ := c.Expand(func(string) string { return "v" })
 			_ = Policy{Allowed: []Match{{URL: e.URL}, {Name: e.Name}}}.Refuses(e)
-			if n := FullName(c.Name, text); len(n) > maxName || Normalize(n) != n {
+			if n := FullName(c.Name, text); len(n) > maxName || normalize(n) != n {
 				t.Errorf("name %q", n)
 			}
 		}

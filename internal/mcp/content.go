@@ -23,7 +23,7 @@ const (
 // content turns a result into blocks.
 func (s *Set) content(res *sdk.CallToolResult, t Tool) Result {
 	out := Result{IsError: res.IsError}
-	name := Prefix(t.Server) + Normalize(t.Name)
+	name := Prefix(t.Server) + normalize(t.Name)
 	for _, c := range res.Content {
 		out.Blocks = append(out.Blocks, s.block(c, name)...)
 	}
@@ -140,7 +140,7 @@ func extension(mime string) string {
 	case "plain":
 		return ".txt"
 	}
-	if kind == "" || sub == "" || Normalize(sub) != sub || len(sub) > 8 {
+	if kind == "" || sub == "" || normalize(sub) != sub || len(sub) > 8 {
 		return ".bin"
 	}
 	return "." + sub

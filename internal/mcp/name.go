@@ -9,8 +9,8 @@ import (
 // maxName is how long a tool's name may be for the Messages API.
 const maxName = 128
 
-// Normalize makes a name fit for the name of a tool.
-func Normalize(name string) string {
+// normalize makes a name fit for the name of a tool.
+func normalize(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r
@@ -20,18 +20,18 @@ func Normalize(name string) string {
 }
 
 // Prefix begins the names of a server's tools and prompts.
-func Prefix(server string) string { return "mcp__" + Normalize(server) + "__" }
+func Prefix(server string) string { return "mcp__" + normalize(server) + "__" }
 
 // ambiguous reports a server's name that makes its tools look like those of another one, also to rules: mcp__a means
 // mcp__a__b__c too.
 func ambiguous(server string) bool {
-	n := Normalize(server)
+	n := normalize(server)
 	return strings.Contains(n, "__") || strings.HasSuffix(n, "_")
 }
 
 // FullName is the name by which the model knows a tool. One that is too long ends in a hash of the whole.
 func FullName(server, tool string) string {
-	name := Prefix(server) + Normalize(tool)
+	name := Prefix(server) + normalize(tool)
 	if len(name) <= maxName {
 		return name
 	}

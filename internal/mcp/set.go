@@ -404,7 +404,7 @@ func (s *Set) find(name string) *server {
 		return sv
 	}
 	for _, sv := range s.servers {
-		if Normalize(sv.cfg.Name) == name {
+		if normalize(sv.cfg.Name) == name {
 			return sv
 		}
 	}

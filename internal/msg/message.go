@@ -21,7 +21,6 @@ const (
 // Subtypes of system messages.
 const (
 	SubCompactBoundary = "compact_boundary"
-	SubAPIError        = "api_error"
 	SubLocalCommand    = "local_command"
 	SubInformational   = "informational"
 	SubTurnDuration    = "turn_duration"

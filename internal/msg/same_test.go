@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every field of a block counts: one that Same forgot would send an old message again.
+// Every field of a block counts: one that same forgot would send an old message again.
 func TestSameLooksAtEveryField(t *testing.T) {
 	full := func() Block {
 		return Block{
@@ -14,7 +14,7 @@ func TestSameLooksAtEveryField(t *testing.T) {
 			Content: []Block{Text("h")}, IsError: true, Source: &Source{Type: "i"}, Raw: json.RawMessage("2"),
 		}
 	}
-	if !Same(full(), full()) || !Same(Block{}, Block{}) {
+	if !same(full(), full()) || !same(Block{}, Block{}) {
 		t.Error("equal blocks are not the same")
 	}
 	for i := range reflect.TypeFor[Block]().NumField() {
@@ -22,21 +22,21 @@ func TestSameLooksAtEveryField(t *testing.T) {
 		field := reflect.ValueOf(&b).Elem().Field(i)
 		name := reflect.TypeFor[Block]().Field(i).Name
 		if field.IsZero() {
-			t.Errorf("%s is not set here: set it, and compare it in Same", name)
+			t.Errorf("%s is not set here: set it, and compare it in same", name)
 		}
 		field.SetZero()
-		if Same(full(), b) || Same(b, full()) {
-			t.Errorf("Same does not look at %s", name)
+		if same(full(), b) || same(b, full()) {
+			t.Errorf("same does not look at %s", name)
 		}
 	}
 	other := full()
 	other.Source = &Source{Type: "j"}
-	if Same(full(), other) {
-		t.Error("Same does not look into Source")
+	if same(full(), other) {
+		t.Error("same does not look into Source")
 	}
 	other = full()
 	other.Content = []Block{Text("z")}
-	if Same(full(), other) {
-		t.Error("Same does not look into Content")
+	if same(full(), other) {
+		t.Error("same does not look into Content")
 	}
 }

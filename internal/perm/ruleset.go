@@ -105,17 +105,6 @@ func (s *Ruleset) With(rules ...Rule) *Ruleset {
 	return more
 }
 
-// Rules are the rules in force, in the order given, the malformed ones too.
-func (s *Ruleset) Rules() []Rule {
-	if s == nil {
-		return nil
-	}
-	return s.rules
-}
-
-// Removes returns the deny rule that takes the whole tool away, so that it is not offered to the model; nil if none.
-func (s *Ruleset) Removes(tool string) *Rule { return s.tool(Deny, canonicalTool(tool)) }
-
 // add compiles one rule. why is not empty when it is left out or will not do what its text says.
 func (s *Ruleset) add(r Rule) (why string) {
 	p, err := parseRule(r.Text)

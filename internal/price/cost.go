@@ -7,7 +7,7 @@ const million = 1_000_000
 // Cost is the list price of one model call in USD. Cache writes without a split count as five-minute ones.
 func (t *Table) Cost(model string, u msg.Usage) float64 {
 	r := t.rates(t.Info(model), u.Prompt())
-	short, hour := Writes(u)
+	short, hour := cacheWrites(u)
 	usd := tokens(u.Input, r.Input) + tokens(u.CacheRead, r.Read) + tokens(u.Output, r.Output) +
 		tokens(short, r.Write5m) + tokens(hour, r.Write1h)
 	if u.ServerTools != nil {
@@ -16,8 +16,8 @@ func (t *Table) Cost(model string, u msg.Usage) float64 {
 	return usd * t.multiply
 }
 
-// Writes splits the cache writes of a call by lifetime: five minutes, one hour.
-func Writes(u msg.Usage) (short, hour int) {
+// cacheWrites splits the cache writes of a call by lifetime: five minutes, one hour.
+func cacheWrites(u msg.Usage) (short, hour int) {
 	if u.CacheCreation != nil {
 		hour = min(max(u.CacheCreation.OneHour, 0), u.CacheWrite)
 	}

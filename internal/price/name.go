@@ -13,24 +13,10 @@ const (
 // Resolve turns what a person or a setting calls a model into the id to send: aliases are replaced and the
 // suffix [1m] is taken off; dates and provider prefixes stay, since the provider wants them.
 func (t *Table) Resolve(name string) string {
-	return t.resolve(name, false)
-}
-
-// ResolveFor is Resolve for a permission mode: the alias opusplan means Opus while planning, else Sonnet.
-func (t *Table) ResolveFor(name string, plan bool) string {
-	return t.resolve(name, plan)
-}
-
-func (t *Table) resolve(name string, plan bool) string {
 	s, _ := cutLong(strings.TrimSpace(name))
 	key := strings.ToLower(s)
 	if key == "" {
 		key = "default"
-	}
-	if key == "opusplan" && plan {
-		key = "opus"
-	} else if key == "opusplan" {
-		key = "sonnet"
 	}
 	if id, ok := t.aliases[key]; ok {
 		id, _ = cutLong(id)

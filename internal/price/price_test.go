@@ -49,9 +49,6 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q: %s", tt.name, diff)
 		}
 	}
-	if got := tab.ResolveFor("opusplan", true); got != "claude-opus-5-5" {
-		t.Errorf("opusplan in plan mode is %s", got)
-	}
 }
 
 func TestUnknownIsPricedLikeItsFamily(t *testing.T) {

@@ -202,12 +202,3 @@ func (c *cleaner) flush() {
 	}
 	c.pass()
 }
-
-// Clean makes text of what programs write to a terminal, as Output does.
-func Clean(b []byte) string {
-	var out []byte
-	c := cleaner{emit: func(p []byte) { out = append(out, p...) }}
-	c.write(b)
-	c.flush()
-	return string(out)
-}

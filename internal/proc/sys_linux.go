@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // sysProcAttr gives the child a session of its own, and has the kernel kill it when we die: the watchdog needs a
@@ -86,12 +87,27 @@ func anyLives(pgid int) bool {
 func eachMarked(mark string, f func(pid int)) {
 	self := os.Getpid()
 	eachPid(func(pid int, dir string) bool {
-		// Other people's processes cannot be read; a process that ended has an empty environment.
-		if env, err := os.ReadFile(dir + "/environ"); err == nil && pid != self && bytes.Contains(env, []byte(mark)) {
+		if pid != self && bytes.Contains(environOf(dir), []byte(mark)) {
 			f(pid)
 		}
 		return true
 	})
+}
+
+// environOf reads the environment of a process; other people's cannot be read. It is empty when the process has ended, and
+// for a moment while it takes up another program: then there is a program all the same, and it is read again.
+func environOf(dir string) []byte {
+	for range 10 {
+		env, err := os.ReadFile(dir + "/environ")
+		if err != nil || len(env) > 0 {
+			return env
+		}
+		if _, err := os.Readlink(dir + "/exe"); err != nil {
+			return nil
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+	return nil
 }
 
 // killMarked kills what carries the mark, again while it brings forth more.

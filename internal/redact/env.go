@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SecretName reports whether a variable's name says that its value is a secret.
-func SecretName(name string) bool {
+// secretName reports whether a variable's name says that its value is a secret.
+func secretName(name string) bool {
 	words := strings.Split(strings.ToUpper(name), "_")
 	switch words[len(words)-1] {
 	case "FILE", "PATH", "DIR", "SOCK", "SOCKET", "URL", "URI", "NAME", "TYPE", "HELPER", "TTL", "MS", "COUNT", "MAX", "LIMIT",
@@ -46,7 +46,7 @@ func (r *Redactor) Env(environ []string) {
 		if !ok {
 			continue
 		}
-		if SecretName(name) && looksSecret(value) {
+		if secretName(name) && looksSecret(value) {
 			r.Add(name, value)
 		}
 		if strings.Contains(value, "://") && len(value) < 4096 {
@@ -64,7 +64,7 @@ func (r *Redactor) Header(lines string) {
 	for _, line := range strings.Split(lines, "\n") {
 		name, value, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
-		if !ok || !strings.EqualFold(name, "authorization") && !strings.EqualFold(name, "proxy-authorization") && !SecretName(strings.ReplaceAll(name, "-", "_")) {
+		if !ok || !strings.EqualFold(name, "authorization") && !strings.EqualFold(name, "proxy-authorization") && !secretName(strings.ReplaceAll(name, "-", "_")) {
 			continue
 		}
 		if i := strings.LastIndexByte(value, ' '); i >= 0 { // behind "Bearer"
@@ -78,7 +78,7 @@ func (r *Redactor) Header(lines string) {
 // text that has nothing to do with it.
 func looksSecret(v string) bool {
 	v = strings.TrimSpace(v)
-	if len(v) < MinValue {
+	if len(v) < minValue {
 		return false
 	}
 	if v[0] == '/' || v[0] == '~' || strings.HasPrefix(v, "./") {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// MinValue is the length, in bytes, below which a value is not taken for a secret: it would be found everywhere.
-const MinValue = 8
+// minValue is the length, in bytes, below which a value is not taken for a secret: it would be found everywhere.
+const minValue = 8
 
 const (
 	markStart = "[redacted: "
@@ -63,7 +63,7 @@ func (r *Redactor) Add(name, value string) {
 }
 
 func (r *Redactor) add(name, value string) {
-	if _, known := r.values[value]; !known && len(value) >= MinValue && !strings.Contains(value, markStart) {
+	if _, known := r.values[value]; !known && len(value) >= minValue && !strings.Contains(value, markStart) {
 		r.values[value] = name
 	}
 }

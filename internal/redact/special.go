@@ -174,7 +174,7 @@ func assigned(s string, i int) found {
 		end++
 	}
 	from, quote := valueStart(s, end)
-	if from < 0 || start > 0 && isWord(s[start-1]) || end < len(s) && isWord(s[end]) || !SecretName(s[start:end]) {
+	if from < 0 || start > 0 && isWord(s[start-1]) || end < len(s) && isWord(s[end]) || !secretName(s[start:end]) {
 		return found{}
 	}
 	to := from
@@ -185,7 +185,7 @@ func assigned(s string, i int) found {
 	if quote != 0 && (to >= len(s) || s[to] != quote) || quote == 0 && to < len(s) && s[to] > ' ' && strings.IndexByte(`;,"'`, s[to]) < 0 {
 		return found{} // an expression, not a value
 	}
-	if len(value) < MinValue || !mixed(value) || placeholder(value) {
+	if len(value) < minValue || !mixed(value) || placeholder(value) {
 		return found{}
 	}
 	return found{from, to, Mark(s[start:end])}

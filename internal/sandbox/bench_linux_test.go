@@ -32,7 +32,7 @@ func BenchmarkStart(b *testing.B) {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			if _, err := Derive(in); err != nil {
+			if _, err := derive(in); err != nil {
 				b.Fatal(err)
 			}
 		}

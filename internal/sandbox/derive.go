@@ -41,9 +41,9 @@ var stateSecrets = []string{
 	".credentials.json", "credentials.json", "ide", "auth", "auth.json", "projects", "sessions", "history.jsonl", "trust.json", "logs", "sandbox",
 }
 
-// Derive makes the policy. It looks at the file system, so it is made anew for each command. An error means that
+// derive makes the policy. It looks at the file system, so it is made anew for each command. An error means that
 // a rule cannot be enforced.
-func Derive(in Input) (Policy, error) {
+func derive(in Input) (Policy, error) {
 	if in.Settings.NoFiles {
 		return Policy{Unlimited: true, Network: in.network()}, nil
 	}

@@ -72,7 +72,7 @@ func TestPolicyAgreesWithTheEngine(t *testing.T) {
 			in := Input{
 				Rules: set, Roots: []string{work, filepath.Join(home, "extra")}, Home: home, State: filepath.Join(home, ".lathe"), Config: filepath.Join(home, ".claude"),
 			}
-			policy, err := Derive(in)
+			policy, err := derive(in)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -165,7 +165,7 @@ func (s *Sandbox) Wrap(spec *proc.Spec, command string, leave bool) (*Run, error
 	if err != nil {
 		return nil, err
 	}
-	policy, err := Derive(in)
+	policy, err := derive(in)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ type Filter struct {
 }
 
 // NewFilter builds a filter for a search of root. Globs (with {a,b}, **, and ! before those that exclude) that hold
-// a slash are taken from cwd or from root, the others apply to the name. Types are names as TypeNames lists them.
+// a slash are taken from cwd or from root, the others apply to the name. Types are names as typeNames lists them.
 func NewFilter(root, cwd string, globs, types []string) (*Filter, error) {
 	f := &Filter{}
 	r := &rules{}
@@ -89,7 +89,7 @@ func (f *Filter) judge(dir, name string, isDir bool) verdict {
 }
 
 func unknownType(t string) error {
-	names := TypeNames()
+	names := typeNames()
 	var near []string
 	for _, n := range names {
 		if len(t) > 1 && (strings.HasPrefix(n, t[:2]) || slices.Contains(fileTypes()[n], "*."+t)) {
@@ -102,8 +102,8 @@ func unknownType(t string) error {
 	return fmt.Errorf("unknown file type %q; did you mean %s? Or use glob, such as *.%s", t, strings.Join(near, ", "), t)
 }
 
-// TypeNames lists the known file types in order.
-func TypeNames() []string {
+// typeNames lists the known file types in order.
+func typeNames() []string {
 	var out []string
 	for n := range fileTypes() {
 		out = append(out, n)

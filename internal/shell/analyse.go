@@ -10,14 +10,14 @@ import (
 // Analyse reads a script. It never fails: what cannot be read is a problem of the result.
 func Analyse(text string) *Script {
 	a := &analyser{script: &Script{Text: text}}
-	if why := Unusual(text); why != "" {
+	if why := unusual(text); why != "" {
 		a.problem("it contains %s", why)
 	}
 	if continuedComment(text) {
 		a.problem("a line with a comment ends in a backslash, which not all shells read alike")
 	}
-	if len(text) > MaxLen {
-		a.problem("it is longer than %d characters", MaxLen)
+	if len(text) > maxLen {
+		a.problem("it is longer than %d characters", maxLen)
 	}
 	if strings.Count(text, "(")+strings.Count(text, "`")+strings.Count(text, "{")+strings.Count(text, "[") > maxOpen {
 		a.problem("it has more than %d brackets", maxOpen)

@@ -4,10 +4,10 @@ import "strings"
 
 // Limits of what is judged.
 const (
-	// MaxLen is the longest script, in bytes, that can be judged as harmless; a longer one has a problem.
-	MaxLen = 10_000
+	// maxLen is the longest script, in bytes, that can be judged as harmless; a longer one has a problem.
+	maxLen = 10_000
 	// maxParse is the longest script that is parsed at all.
-	maxParse = 2 * MaxLen
+	maxParse = 2 * maxLen
 	// maxOpen is the largest number of opening brackets and substitutions that is parsed: nesting costs the parser
 	// more than its length.
 	maxOpen = 1500

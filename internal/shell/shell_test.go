@@ -103,7 +103,7 @@ func TestProblems(t *testing.T) {
 		"true # a \\\nrm x":                "a line with a comment ends in a backslash",
 		"cat <<E\n\\\nE\nrm x\nE\n":        "its end is not sure",
 		"a \xff":                           "not UTF-8",
-		"a " + strings.Repeat("b", MaxLen): "longer than",
+		"a " + strings.Repeat("b", maxLen): "longer than",
 	} {
 		if got := strings.Join(Analyse(script).Problems, "; "); !strings.Contains(got, want) {
 			t.Errorf("%.20q: %q does not say %q", script, got, want)

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// Unusual names the first character of s that a person would not see, or that programs read differently from a
+// unusual names the first character of s that a person would not see, or that programs read differently from a
 // shell: control characters, blanks other than space and tab, invisible and direction-changing characters,
 // broken UTF-8. It returns "" when there is none.
-func Unusual(s string) string {
+func unusual(s string) string {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {

@@ -34,7 +34,7 @@ func TestCommandsOfFiles(t *testing.T) {
 		Work: filepath.Join(root, "repo"), Root: filepath.Join(root, "repo"), Project: true,
 	}
 	got := map[string]string{}
-	for _, s := range skill.Find(p) {
+	for _, s := range new(skill.Finder).Find(p) {
 		kind := s.Scope
 		if s.Command {
 			kind += " command " + s.Long
@@ -58,7 +58,7 @@ func TestCommandsOfFiles(t *testing.T) {
 func TestFrontMatter(t *testing.T) {
 	one := func(text string) skill.Skill {
 		root := testkit.Tree(t, map[string]string{"c/commands/x.md": text})
-		all := skill.Find(skill.Places{Config: filepath.Join(root, "c")})
+		all := new(skill.Finder).Find(skill.Places{Config: filepath.Join(root, "c")})
 		if len(all) != 1 {
 			t.Fatalf("%d commands", len(all))
 		}
@@ -92,7 +92,7 @@ func TestCountingArguments(t *testing.T) {
 		"$10":              "$10\n\nARGUMENTS: 'a b' c",
 	} {
 		root := testkit.Tree(t, map[string]string{"c/commands/x.md": body})
-		if got := skill.Find(skill.Places{Config: filepath.Join(root, "c")})[0].Render("'a b' c", skill.Vars{}); got != want {
+		if got := new(skill.Finder).Find(skill.Places{Config: filepath.Join(root, "c")})[0].Render("'a b' c", skill.Vars{}); got != want {
 			t.Errorf("%q: %q, want %q", body, got, want)
 		}
 	}
@@ -166,7 +166,7 @@ func TestLinksOut(t *testing.T) {
 	}
 	names := func(trusted bool) string {
 		var out []string
-		for _, s := range skill.Find(skill.Places{Work: repo, Root: repo, Project: true, Trusted: trusted}) {
+		for _, s := range new(skill.Finder).Find(skill.Places{Work: repo, Root: repo, Project: true, Trusted: trusted}) {
 			out = append(out, s.Name)
 		}
 		return strings.Join(out, " ")

@@ -7,7 +7,7 @@ import (
 
 // Limits of the listing that the model is given.
 const (
-	MaxDescription = 1536 // characters of one description
+	maxDescription = 1536 // characters of one description
 	DefaultListing = 8000 // characters of the whole listing where the window is not known
 )
 
@@ -15,7 +15,7 @@ const (
 // the budget of characters names stay and descriptions go, the longest first.
 func Listing(skills []Skill, budget, perEntry int) string {
 	if perEntry <= 0 {
-		perEntry = MaxDescription
+		perEntry = maxDescription
 	}
 	var shown []Skill
 	total := 0

@@ -135,9 +135,6 @@ func first(a, b string) string {
 	return b
 }
 
-// Find returns the skills by name, once.
-func Find(p Places) []Skill { return new(Finder).Find(p) }
-
 // dirs are the configuration directories to look below, those that win first.
 func (p Places) dirs() (user, project []string) {
 	for _, d := range []string{p.Config, p.State} {

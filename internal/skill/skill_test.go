@@ -33,7 +33,7 @@ func TestFind(t *testing.T) {
 		Overrides: map[string]string{"off": "off"},
 	}
 	var got []string
-	for _, s := range skill.Find(p) {
+	for _, s := range new(skill.Finder).Find(p) {
 		line := s.Name + " (" + s.Scope + "): " + s.Description
 		if s.UserOnly {
 			line += " (user only)"
@@ -48,7 +48,7 @@ func TestFind(t *testing.T) {
 		t.Error(diff)
 	}
 	p.Project = false
-	if list := skill.Find(p); len(list) != 1 || list[0].Body != "user body" {
+	if list := new(skill.Finder).Find(p); len(list) != 1 || list[0].Body != "user body" {
 		t.Errorf("without the project: %+v", list)
 	}
 }
@@ -138,7 +138,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, s := range skill.Find(skill.Places{State: dir}) {
+	for _, s := range new(skill.Finder).Find(skill.Places{State: dir}) {
 		got = append(got, s.Name)
 	}
 	if want := []string{"fix", "überprüfen", "レビュー"}; !slices.Equal(got, want) {

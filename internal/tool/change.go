@@ -13,8 +13,8 @@ import (
 	"lathe/internal/redact"
 )
 
-// KeepContent is the size up to which ReadState keeps a file's content.
-const KeepContent = 256 << 10
+// keepContent is the size up to which ReadState keeps a file's content.
+const keepContent = 256 << 10
 
 // maxForeign is how long a diff of somebody else's change may be to be shown in an error.
 const maxForeign = 6000
@@ -25,7 +25,7 @@ func State(data []byte, info fs.FileInfo) ReadState {
 	if info != nil {
 		s.ModTime = info.ModTime()
 	}
-	if len(data) <= KeepContent {
+	if len(data) <= keepContent {
 		s.Content = data
 	}
 	return s
@@ -53,7 +53,7 @@ func (c *ReadCache) Fresh(f *file.File, name string) (ReadState, error) {
 
 // foreign is the diff from what was seen to now; empty when it cannot be shown whole.
 func foreign(seen ReadState, now []byte) string {
-	if seen.Partial || seen.Content == nil && seen.Size > 0 || len(now) > KeepContent {
+	if seen.Partial || seen.Content == nil && seen.Size > 0 || len(now) > keepContent {
 		return ""
 	}
 	before, err1 := file.Decode(seen.Content)

@@ -18,14 +18,13 @@ const maxLine = 64 << 20
 
 // Codes of JSON-RPC errors, and those that the protocol adds.
 const (
-	codeParse     = -32700
-	codeRequest   = -32600
-	codeMethod    = -32601
-	codeParams    = -32602
-	codeInternal  = -32603
-	codeAuth      = -32000
-	codeNotFound  = -32002
-	codeCancelled = -32800
+	codeParse    = -32700
+	codeRequest  = -32600
+	codeMethod   = -32601
+	codeParams   = -32602
+	codeInternal = -32603
+	codeAuth     = -32000
+	codeNotFound = -32002
 )
 
 // rpcError is the error of an answer.

@@ -156,7 +156,7 @@ func (d Deps) message(t *turn.Turn, in event.Prompt) (msg.Message, error) {
 		if in.Typed > 0 && in.Typed < len(own) {
 			own = own[:in.Typed]
 		}
-		t.Ultra = HasKeyword(own, "ultrathink")
+		t.Ultra = hasKeyword(own, "ultrathink")
 		d.mentions(t, &m, own)
 	}
 	return m, nil
@@ -230,7 +230,7 @@ func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) 
 		d.Resolve = e.Resolve
 	}
 	d.mentions(t, &text, withoutPiped(e.Text, t.Input))
-	t.Ultra = HasKeyword(args, "ultrathink")
+	t.Ultra = hasKeyword(args, "ultrathink")
 	if e.Model != "" {
 		t.Model = e.Model
 		t.Note("model %s for this turn", e.Model)

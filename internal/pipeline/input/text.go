@@ -93,7 +93,7 @@ var mentionRef = sync.OnceValue(func() *regexp.Regexp {
 func Mentions(text string) []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, m := range mentionRef().FindAllStringSubmatch(WithoutCode(text), -1) {
+	for _, m := range mentionRef().FindAllStringSubmatch(withoutCode(text), -1) {
 		ref := m[1]
 		if ref == "" {
 			ref = strings.TrimRight(m[2], ".,;:!?)]}>")
@@ -129,9 +129,9 @@ func isImageName(path string) bool {
 	return false
 }
 
-// HasKeyword reports whether the word stands in running text. In code and quotes it means nothing.
-func HasKeyword(text, word string) bool {
-	plain := quoted().ReplaceAllString(WithoutCode(text), " ")
+// hasKeyword reports whether the word stands in running text. In code and quotes it means nothing.
+func hasKeyword(text, word string) bool {
+	plain := quoted().ReplaceAllString(withoutCode(text), " ")
 	for _, w := range strings.FieldsFunc(plain, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
 	}) {
@@ -150,8 +150,8 @@ var code = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]*`")
 })
 
-// WithoutCode blanks fenced code and code spans.
-func WithoutCode(text string) string {
+// withoutCode blanks fenced code and code spans.
+func withoutCode(text string) string {
 	if !strings.ContainsAny(text, "`~") {
 		return text
 	}

@@ -77,8 +77,8 @@ func TestHasKeyword(t *testing.T) {
 		"think hard":                    false,
 		"don't stop, ultrathink now":    true,
 	} {
-		if got := HasKeyword(in, "ultrathink"); got != want {
-			t.Errorf("HasKeyword(%q) = %v", in, got)
+		if got := hasKeyword(in, "ultrathink"); got != want {
+			t.Errorf("hasKeyword(%q) = %v", in, got)
 		}
 	}
 }

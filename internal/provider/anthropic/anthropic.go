@@ -14,7 +14,6 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"lathe/internal/provider"
-	"lathe/internal/provider/wire"
 )
 
 // DefaultVersion is the API version that is asked for when none is set: the one that gateways and compatible
@@ -81,9 +80,6 @@ func endpoint(base string) (string, error) {
 	u.Path, u.RawPath = path+"/v1/messages", ""
 	return u.String(), nil
 }
-
-// EncodeBody returns the body that a request is sent with.
-func EncodeBody(req *provider.Request) []byte { return wire.AppendRequest(nil, req) }
 
 // CanRefresh reports whether there is a key helper that Refresh can run.
 func (c *Client) CanRefresh() bool {

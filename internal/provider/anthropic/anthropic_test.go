@@ -18,6 +18,7 @@ import (
 
 	"lathe/internal/msg"
 	"lathe/internal/provider"
+	"lathe/internal/provider/wire"
 )
 
 const (
@@ -117,7 +118,7 @@ func TestRequest(t *testing.T) {
 			}
 			tt.opts.BaseURL = serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				if diff := cmp.Diff(string(EncodeBody(req)), string(body)); diff != "" {
+				if diff := cmp.Diff(string(wire.AppendRequest(nil, req)), string(body)); diff != "" {
 					t.Errorf("body (-want +got):\n%s", diff)
 				}
 				for k, v := range tt.want {

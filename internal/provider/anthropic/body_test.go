@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"lathe/internal/msg"
+	"lathe/internal/provider/wire"
 )
 
 // The memory of a body is used again; no request may ever see bytes of another one, also when the server answers
@@ -43,7 +44,7 @@ func TestBodiesDoNotMix(t *testing.T) {
 			for n := range 50 {
 				req := request()
 				req.Messages[0].Content = []msg.Block{msg.Text(strings.Repeat(fmt.Sprint(worker, n, " "), 1+20_000*(n%3)))}
-				sent.Store(string(EncodeBody(req)), true)
+				sent.Store(string(wire.AppendRequest(nil, req)), true)
 				ctx, cancel := context.WithCancel(t.Context())
 				if n%4 == 2 {
 					go cancel() // at some moment of the call

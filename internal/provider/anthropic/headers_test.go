@@ -35,10 +35,10 @@ func TestSum(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := &provider.Request{Model: "m", MaxTokens: 1, Messages: []provider.Message{{Role: "user", Content: []msg.Block{msg.Text("a")}}}}
-	want := wire.Checksum(EncodeBody(req))
+	want := wire.Checksum(wire.AppendRequest(nil, req))
 	check := func(when string) {
 		t.Helper()
-		if got, n := c.Sum(req); got != fmt.Sprintf("%08x", want) || n != len(EncodeBody(req)) {
+		if got, n := c.Sum(req); got != fmt.Sprintf("%08x", want) || n != len(wire.AppendRequest(nil, req)) {
 			t.Errorf("%s: %s, %d bytes", when, got, n)
 		}
 	}
@@ -47,7 +47,7 @@ func TestSum(t *testing.T) {
 	check("beside")
 	held.done()
 	check("after")
-	if string(c.bodies.encode(req).data) != string(EncodeBody(req)) {
+	if string(c.bodies.encode(req).data) != string(wire.AppendRequest(nil, req)) {
 		t.Error("the next body is another one")
 	}
 }

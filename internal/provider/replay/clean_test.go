@@ -26,7 +26,7 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "secret", "[x]") }
 	cleanJSON := func(b []byte) []byte { return []byte(clean(string(b))) }
 	var out bytes.Buffer
-	rec, err := NewRecorder(&out, canned{events: events}, RecordOptions{Clean: clean, CleanJSON: cleanJSON})
+	rec, err := newRecorder(&out, canned{events: events}, RecordOptions{Clean: clean, CleanJSON: cleanJSON})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,15 +50,15 @@ func Create(path string, next provider.Provider, o RecordOptions) (*Recorder, er
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	r, err := NewRecorder(f, next, o)
+	r, err := newRecorder(f, next, o)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return r, nil
 }
 
-// NewRecorder returns a recorder that writes to w, the header at once and each call when it has ended.
-func NewRecorder(w io.Writer, next provider.Provider, o RecordOptions) (*Recorder, error) {
+// newRecorder returns a recorder that writes to w, the header at once and each call when it has ended.
+func newRecorder(w io.Writer, next provider.Provider, o RecordOptions) (*Recorder, error) {
 	if o.Match == "" {
 		o.Match = MatchLast
 	}

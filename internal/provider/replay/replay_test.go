@@ -145,7 +145,7 @@ func wantReplay(t *testing.T, err error, text string) {
 func TestMatch(t *testing.T) {
 	record := func(match string, req *provider.Request) string {
 		var out bytes.Buffer
-		rec, err := NewRecorder(&out, canned{events: []string{stop}}, RecordOptions{Match: match, Ignore: []string{`[0-9.]+s`}})
+		rec, err := newRecorder(&out, canned{events: []string{stop}}, RecordOptions{Match: match, Ignore: []string{`[0-9.]+s`}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestMatch(t *testing.T) {
 func TestRecordedFailures(t *testing.T) {
 	var out bytes.Buffer
 	failed := &provider.Error{Kind: provider.RateLimit, Status: 429, Message: "slow", After: 2 * time.Second, RequestID: "req_1"}
-	rec, err := NewRecorder(&out, canned{events: []string{`{"type":"ping"}`}, err: failed}, RecordOptions{})
+	rec, err := newRecorder(&out, canned{events: []string{`{"type":"ping"}`}, err: failed}, RecordOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestAnyPieces(t *testing.T) {
 		}
 		events = append(events, stop)
 		var out bytes.Buffer
-		rec, err := NewRecorder(&out, canned{events: events}, RecordOptions{Match: MatchNone, Vars: map[string]string{"A": "/home/me/proj", "B": "/home/me"}})
+		rec, err := newRecorder(&out, canned{events: events}, RecordOptions{Match: MatchNone, Vars: map[string]string{"A": "/home/me/proj", "B": "/home/me"}})
 		if err != nil {
 			t.Fatal(err)
 		}

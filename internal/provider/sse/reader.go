@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// MaxEvent is how many bytes one event may have. Answers are far smaller; the limit keeps a broken server from
+// maxEvent is how many bytes one event may have. Answers are far smaller; the limit keeps a broken server from
 // filling the memory.
-const MaxEvent = 64 << 20
+const maxEvent = 64 << 20
 
-// ErrTooLarge says that one event or line passed MaxEvent.
+// ErrTooLarge says that one event or line passed maxEvent.
 var ErrTooLarge = errors.New("server-sent event is too large")
 
 // Event is one event. Its Data is valid until the next call of Next.
@@ -40,7 +40,7 @@ type Reader struct {
 
 // NewReader returns a Reader over src.
 func NewReader(src io.Reader) *Reader {
-	return &Reader{src: src, max: MaxEvent, buf: make([]byte, 8<<10)}
+	return &Reader{src: src, max: maxEvent, buf: make([]byte, 8<<10)}
 }
 
 // Next returns the next event. When a read brought bytes but no whole event, it returns an event with Alive

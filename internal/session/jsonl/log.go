@@ -54,7 +54,7 @@ func (l *Log) ID() string { return l.head.session }
 func (l *Log) Path() string { return l.path }
 
 // SpillDir is where large tool results of this session are put; it need not exist.
-func (l *Log) SpillDir() string { return SpillDir(l.path) }
+func (l *Log) SpillDir() string { return spillDir(l.path) }
 
 // Append writes the messages, all in one write. Virtual messages are left out. After an error nothing of the call
 // is in the file, or at worst a torn line at its end, and Append may be called again.

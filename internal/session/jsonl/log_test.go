@@ -102,7 +102,7 @@ func TestProjectName(t *testing.T) {
 		`C:\a b`:                  "C--a-b",
 		long:                      "-home-user-" + strings.Repeat("a", 189) + "-f2vpct",
 	} {
-		if got := ProjectName(in); got != want {
+		if got := projectName(in); got != want {
 			t.Errorf("%q gives %q, want %q", in, got, want)
 		}
 	}

@@ -12,10 +12,10 @@ const (
 	maxProjectLen = 200
 )
 
-// ProjectName is the name of the directory below projects/ that holds the sessions of a working directory: its
+// projectName is the name of the directory below projects/ that holds the sessions of a working directory: its
 // path with everything but letters and digits made "-". A name too long for file systems is cut, and a hash of
 // the path keeps it unique.
-func ProjectName(dir string) string {
+func projectName(dir string) string {
 	units := utf16.Encode([]rune(dir)) // the convention counts these, and so does its hash
 	name := make([]byte, 0, len(units))
 	hash := int32(0)
@@ -41,7 +41,7 @@ func ProjectName(dir string) string {
 func (s Store) ProjectDir(dir string) string {
 	name := s.Project
 	if name == "" {
-		name = ProjectName(realPath(dir))
+		name = projectName(realPath(dir))
 	}
 	return filepath.Join(s.StateDir, "projects", name)
 }
@@ -57,8 +57,8 @@ func realPath(dir string) string {
 	return dir
 }
 
-// SpillDir is where large tool results of the session in the file path are put; it need not exist.
-func SpillDir(path string) string { return filepath.Join(sideDir(path), "tool-results") }
+// spillDir is where large tool results of the session in the file path are put; it need not exist.
+func spillDir(path string) string { return filepath.Join(sideDir(path), "tool-results") }
 
 // SubagentPath is the transcript of a sub-agent of the session in the file path.
 func SubagentPath(path, agentID string) string {

@@ -3,7 +3,6 @@ package bash
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -93,21 +92,6 @@ func (k *task) snapshot() Task {
 	s.Size = k.out.Total()
 	s.NewOutput = s.Size > k.seen
 	return s
-}
-
-// Wait returns when no task runs, or with the error of ctx.
-func (t *Tasks) Wait(ctx context.Context) error {
-	for {
-		changed := t.Changed()
-		if !slices.ContainsFunc(t.Snapshot(), func(k Task) bool { return k.State == Running }) {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }
 
 // Close stops all tasks and waits for them, at most as long as ctx lasts. They have a second to obey TERM, or half

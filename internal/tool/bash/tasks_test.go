@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,11 +26,9 @@ func (r *rig) output(in map[string]any) got {
 
 func (r *rig) ended() {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := r.deps.Tasks.Wait(ctx); err != nil {
-		r.t.Fatal(err)
-	}
+	eventually(r.t, "the end of all tasks", func() bool {
+		return !slices.ContainsFunc(r.deps.Tasks.Snapshot(), func(k Task) bool { return k.State == Running })
+	})
 }
 
 func TestBackground(t *testing.T) {
