@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+
 // Sub-agents as hosts see them, and the rest that needs several parts.
 export default (t, { assert, call, say, user, feed, fs, path }) => {
   const free = { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true };
@@ -63,6 +65,18 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.ok(JSON.stringify(await c.last()).includes("second words"));
     const list = await c.sdk.listSubagents(s.result.session_id, { dir: c.dir });
     assert.equal(list.length, 1);
+  });
+  t("isolation: worktree keeps its changes apart and names them", [
+    say(call("Agent", { description: "change", prompt: "change it", subagent_type: "apart", run_in_background: false })),
+    { when: { user: "change it" }, ...say(call("Bash", { command: "echo two > a.txt" })) }, say("changed"), say("ok"),
+  ], async (c) => {
+    c.file("a.txt", "one\n");
+    for (const args of ["init -q", "add -A", "-c user.name=a -c user.email=a@b.c commit -q -m first"]) execFileSync("git", ["-C", c.dir, ...args.split(" ")]);
+    const s = await c.all("go", { ...free, agents: { apart: { description: "works apart", prompt: "You work apart.", isolation: "worktree" } } });
+    const out = s.type("user").map((m) => m.tool_use_result).find((o) => o?.worktreePath);
+    assert.equal(c.read("a.txt"), "one\n");
+    assert.equal(fs.readFileSync(path.join(out.worktreePath, "a.txt"), "utf8"), "two\n");
+    assert.match(out.worktreeBranch, /^worktree-agent-/);
   });
   t("compact with nothing to compact", [], async (c) => {
     const s = await c.all("/compact", { mayThrow: true });

@@ -21,6 +21,9 @@ const (
 	maxSkills = 32
 )
 
+// Worktree is the isolation of a sub-agent that has a work tree of its own.
+const Worktree = "worktree"
+
 // Scope says where a definition comes from.
 type Scope string
 
@@ -53,6 +56,7 @@ type Def struct {
 	Servers    []string                   // names of MCP servers; nil: the session's
 	Hooks      json.RawMessage            // in the form of settings; nil: none. Only those of trusted sources may run
 	Inline     map[string]json.RawMessage // MCP servers that it brings along, by name. Only those of trusted sources may start
+	Isolation  string                     // worktree: works in a work tree of git of its own; "": where the session works
 	Background bool                       // runs in the background always
 	Color      string
 	Initial    string // first prompt, where it is the main thread
@@ -155,7 +159,7 @@ func Parse(text string) (d Def, ok bool) {
 	d = Def{
 		Name: f.Text("name"), Description: f.Text("description"), Prompt: strings.TrimSpace(body),
 		Disallowed: names(f.List("disallowedTools")), Model: f.Text("model"), Effort: f.Text("effort"), Mode: f.Text("permissionMode"),
-		Skills: f.List("skills"), Background: f.Bool("background", false), Color: f.Text("color"),
+		Skills: f.List("skills"), Isolation: f.Text("isolation"), Background: f.Bool("background", false), Color: f.Text("color"),
 		Initial: f.Text("initialPrompt"), Memory: f.Text("memory"), NoMemory: f.Bool("omitClaudeMd", false),
 	}
 	if f.Has("tools") {

@@ -24,6 +24,7 @@ type given struct {
 	Skills      list            `json:"skills"`
 	Servers     json.RawMessage `json:"mcpServers"`
 	Hooks       json.RawMessage `json:"hooks"`
+	Isolation   string          `json:"isolation"`
 	Background  bool            `json:"background"`
 	Color       string          `json:"color"`
 	Initial     string          `json:"initialPrompt"`
@@ -70,7 +71,7 @@ func Given(raw json.RawMessage) ([]Def, error) {
 		d := Def{
 			Name: name, Description: strings.TrimSpace(g.Description), Prompt: strings.TrimSpace(g.Prompt), Scope: CLI,
 			Tools: names(g.Tools), Spawns: spawnsOf(g.Tools), Disallowed: names(g.Disallowed), Model: strings.TrimSpace(g.Model), Effort: text(g.Effort), Mode: g.Mode,
-			MaxTurns: g.MaxTurns, Skills: g.Skills, Hooks: g.Hooks, Background: g.Background, Color: g.Color,
+			MaxTurns: g.MaxTurns, Skills: g.Skills, Hooks: g.Hooks, Isolation: g.Isolation, Background: g.Background, Color: g.Color,
 			Initial: g.Initial, Memory: g.Memory, NoMemory: g.NoMemory,
 		}
 		d.Servers, d.Inline = servers(g.Servers)
@@ -151,6 +152,9 @@ func (d *Def) tidy() bool {
 	}
 	if d.Memory != "user" && d.Memory != "project" && d.Memory != "local" {
 		d.Memory = ""
+	}
+	if d.Isolation != Worktree {
+		d.Isolation = ""
 	}
 	d.MaxTurns = max(0, d.MaxTurns)
 	d.Skills = d.Skills[:min(len(d.Skills), maxSkills)]

@@ -28,6 +28,8 @@ import (
 type agentPart struct {
 	id         string
 	name       string         // by which messages reach it; "": none
+	isolated   bool           // it gets a work tree of its own
+	tree       *agentTree     // that; nil: it works where the session does
 	earlier    *session.State // of one that goes on; nil: it begins
 	def        agent.Def
 	parent     *run
@@ -97,14 +99,14 @@ func (r *run) agentSlot() (release func(), err error) {
 // newAgent builds the conversation of a sub-agent. Nothing is sent yet.
 func (r *run) newAgent(ctx context.Context, q toolagent.Request) (*run, error) {
 	a := &agentPart{
-		def: q.Def, name: q.Name, parent: r, depth: r.depth() + 1, call: q.CallID, task: q.Task, background: q.Background,
+		def: q.Def, name: q.Name, isolated: q.Isolation != "", parent: r, depth: r.depth() + 1, call: q.CallID, task: q.Task, background: q.Background,
 		model: r.agentModel(q), effort: first(q.Effort, q.Def.Effort),
 	}
 	return a.build(ctx)
 }
 
 // build assembles the conversation.
-func (a *agentPart) build(ctx context.Context) (*run, error) {
+func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 	r := a.parent
 	r.changing.Lock() // this runs beside the session, which takes up settings
 	place := *r.place
@@ -115,7 +117,16 @@ func (a *agentPart) build(ctx context.Context) (*run, error) {
 	a.effort = first(a.effort, child.effort())
 	child.openAgent()
 	child.openNotes(&a.def)
-	var err error
+	if a.isolated {
+		if err = child.openTree(ctx); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				child.closeTree(nil)
+			}
+		}()
+	}
 	if child.tools, err = child.newToolset(); err != nil {
 		return nil, err
 	}

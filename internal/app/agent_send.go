@@ -29,10 +29,12 @@ type agentRecord struct {
 	Model      string `json:"model,omitempty"`
 	Effort     string `json:"effort,omitempty"`
 	Background bool   `json:"background,omitempty"` // began there, with the tools that are left for that
+
+	Tree *agentTree `json:"tree,omitempty"`
 }
 
 func (a *agentPart) record() agentRecord {
-	return agentRecord{Type: a.def.Name, Name: a.name, Task: a.task, Model: a.model, Effort: a.effort, Background: a.background}
+	return agentRecord{Type: a.def.Name, Name: a.name, Task: a.task, Model: a.model, Effort: a.effort, Background: a.background, Tree: a.tree}
 }
 
 // addressee is a sub-agent of the session that messages can be sent to, or could.
@@ -236,7 +238,7 @@ func (r *run) goOn(ctx context.Context, a addressee, m toolagent.Message) (toola
 	}
 	part := &agentPart{
 		id: a.id, name: a.rec.Name, def: types[i], parent: r, depth: r.depth() + 1, call: m.CallID, task: a.rec.Task,
-		model: a.rec.Model, effort: a.rec.Effort, background: a.rec.Background, earlier: state,
+		model: a.rec.Model, effort: a.rec.Effort, background: a.rec.Background, isolated: a.rec.Tree != nil, tree: a.rec.Tree, earlier: state,
 	}
 	child, err := part.build(ctx)
 	if err != nil {

@@ -122,7 +122,7 @@ func (r *run) agentTool() (*toolagent.Tool, bool) {
 	if len(types()) == 0 {
 		return nil, false
 	}
-	return toolagent.New(toolagent.Deps{Types: types, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn(), Usually: r.o.host != nil, Messages: r.agent == nil && r.backgroundOn()}), true
+	return toolagent.New(toolagent.Deps{Types: types, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn(), Usually: r.o.host != nil, Messages: r.agent == nil && r.backgroundOn(), Isolation: r.isolates()}), true
 }
 
 // spawnable are the types that this conversation may start.

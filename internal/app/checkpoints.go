@@ -27,9 +27,11 @@ var errNoCheckpoints = errors.New("file checkpoints are off; they are on in a te
 // say no, elsewhere when the environment asks for it, and in print mode where the session has kept some before.
 func (r *run) openCheckpoints() {
 	var store *checkpoint.Store
-	if r.agent != nil {
+	switch {
+	case r.agent != nil && r.agent.tree != nil: // a rewind leaves its work tree alone
+	case r.agent != nil:
 		store = r.agent.parent.checkpoints.Load()
-	} else {
+	default:
 		store = r.newCheckpoints()
 	}
 	if left := r.checkpoints.Swap(store); left != nil {
@@ -55,8 +57,10 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 	}
 	return checkpoint.Open(checkpoint.Options{
 		Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID,
-		Exclude: []string{r.place.sys.Dirs.State, r.place.sys.Dirs.Config},
-		Refuse:  r.refuseBack,
+		Exclude: []string{
+			r.place.sys.Dirs.State, r.place.sys.Dirs.Config, filepath.Join(first(r.place.root, r.place.sys.Dirs.Work), ".claude", "worktrees"),
+		},
+		Refuse: r.refuseBack,
 	})
 }
 

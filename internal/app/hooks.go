@@ -159,7 +159,7 @@ func (r *run) covered(req perm.Request) perm.Decision {
 	env := r.env()
 	src := perm.Source{Kind: "hook", Rule: req.Tool, Scope: "session"}
 	env.Rules = env.Rules.With(perm.Rule{Text: req.Tool, Effect: perm.Allow, Source: src})
-	return perm.Decide(req, env)
+	return r.judge(req, env)
 }
 
 // spill keeps a hook's text that is too long for the conversation.

@@ -280,7 +280,7 @@ func (r *run) decide(req perm.Request) perm.Decision {
 	if d, refused := r.notes.refuses(req, r.tools.workspace.Abs); refused {
 		return d
 	}
-	return perm.Decide(req, env)
+	return r.judge(req, env)
 }
 
 func (r *run) env() perm.Env {
@@ -292,7 +292,7 @@ func (r *run) env() perm.Env {
 		free = []string{r.memory.Dir}
 	}
 	return r.notes.over(perm.Env{
-		Free: free, Rules: r.skillSet(book.set), Mode: r.mode(), Platform: platform(),
+		Free: free, Rules: r.skillSet(r.ruleset()), Mode: r.mode(), Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
 	})
@@ -301,6 +301,10 @@ func (r *run) env() perm.Env {
 // readDenied reports whether a read rule forbids a path; searches and mentions leave it out.
 func (r *run) readDenied(path string) bool {
 	env := r.env()
+	if env.ReadDenied(path) || r.tree() == nil {
+		return env.ReadDenied(path)
+	}
+	env.Rules = r.book.Load().set
 	return env.ReadDenied(path)
 }
 

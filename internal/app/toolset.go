@@ -109,6 +109,9 @@ func (r *run) newWorkspace() *tool.Workspace {
 	if r.agent == nil {
 		return tool.NewWorkspace(d.Work, d.Home, r.dirs...)
 	}
+	if t := r.agent.tree; t != nil {
+		return t.workspace(d.Work, d.Home)
+	}
 	above := r.agent.parent.tools.workspace
 	ws := tool.NewWorkspace(above.Start(), d.Home, above.Roots()[1:]...)
 	ws.SetCwd(above.Cwd())

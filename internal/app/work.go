@@ -40,6 +40,7 @@ type work struct {
 	told     told
 	quit     bool // commands are not waited for
 
+	trees     sync.Mutex // held while git makes a work tree or takes one away
 	recording sync.Mutex // held while what is not told is written down
 }
 
@@ -202,6 +203,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	run := b.run
 	out, err := w.converse(ctx, b)
 	run.closeAgent()
+	run.closeTree(&out)
 	state := bash.Completed
 	switch {
 	case ctx.Err() != nil:

@@ -19,6 +19,7 @@ import (
 // Limits of the snapshot.
 const (
 	maxStatus = 2000 // characters of the short status
+	maxStderr = 2000 // bytes of what git says of a failure
 )
 
 // safe are the options that keep a repository's configuration from running programs.
@@ -42,16 +43,20 @@ func run(ctx context.Context, dir string, env []string, args ...string) (string,
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the repository's own configuration names what a fetch runs
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = 100 * time.Millisecond
-	var out bytes.Buffer
-	cmd.Stdout = &out
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		exit.Stderr = errs.Bytes()[:min(errs.Len(), maxStderr)]
+	}
 	return strings.TrimRight(out.String(), "\n"), err
 }
 
 // withoutFilters is an environment in which the filters that the repository's own configuration names are empty: git
 // status would run them on every file that looks changed. Those of the user's configuration stay.
 func withoutFilters(ctx context.Context, dir string) ([]string, error) {
-	out, err := Run(ctx, dir, "config", "--show-scope", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|process)$`)
+	out, err := Run(ctx, dir, "config", "--show-scope", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil, nil // there are none

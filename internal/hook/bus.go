@@ -87,6 +87,8 @@ type Outcome struct {
 	Hide     bool            // UserPromptSubmit: do not show the blocked prompt
 	Abort    bool            // PermissionRequest: a refusal that ends the turn
 	Updates  json.RawMessage // PermissionRequest: permission updates that come with an allow
+	Path     string          // WorktreeCreate: the folder that a hook has made
+	Watch    []string        // SessionStart, CwdChanged, FileChanged: further files to watch
 	Display  *string         // MessageDisplay: what to show instead
 	Ran      []Run
 }

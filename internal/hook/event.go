@@ -37,6 +37,10 @@ const (
 	PreModelSwitch       Event = "PreModelSwitch"
 	PostModelSwitch      Event = "PostModelSwitch"
 	DirectoryAdded       Event = "DirectoryAdded"
+	TaskCreated          Event = "TaskCreated"
+	TaskCompleted        Event = "TaskCompleted"
+	WorktreeCreate       Event = "WorktreeCreate"
+	WorktreeRemove       Event = "WorktreeRemove"
 )
 
 // effect is what exit code 2 means at an event.
@@ -83,9 +87,9 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: all, match: true, cond: true}, true
 	case PostToolUse, PostToolUseFailure:
 		return eventInfo{kinds: all, exit2: toModel, match: true, cond: true}, true
-	case PostToolBatch, "TaskCreated":
+	case PostToolBatch, TaskCreated:
 		return eventInfo{kinds: all, exit2: blocks}, true
-	case Stop, "TaskCompleted", "TeammateIdle":
+	case Stop, TaskCompleted, "TeammateIdle":
 		return eventInfo{kinds: all, exit2: blocks, firm: true}, true
 	case SubagentStop:
 		return eventInfo{kinds: all, exit2: blocks, match: true, firm: true}, true
@@ -111,9 +115,9 @@ func infoOf(e Event) (eventInfo, bool) {
 		return eventInfo{kinds: programs, exit2: blocks, match: true}, true
 	case PreModelSwitch:
 		return eventInfo{kinds: programs, exit2: blocks, match: true, timeout: 30 * time.Second}, true
-	case "WorktreeCreate":
+	case WorktreeCreate:
 		return eventInfo{kinds: programs, exit2: blocks}, true
-	case "WorktreeRemove":
+	case WorktreeRemove:
 		return eventInfo{kinds: programs}, true
 	case MessageDisplay:
 		return eventInfo{kinds: programs, timeout: 10 * time.Second}, true

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"strings"
 
 	"lathe/internal/perm"
 )
@@ -47,6 +48,12 @@ func (b *Bus) merge(e Event, info eventInfo, replies []reply) Outcome {
 	return o
 }
 
+// lastLine is the last line of a text that is not empty.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
 // texts takes what is said to the model and the person, and what ends the turn.
 func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 	add := func(list *[]string, text string) {
@@ -65,8 +72,17 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 		o.Stop, o.Reason = true, b.capped(r.model.Reason)
 	}
 	out := r.out
+	if e == WorktreeCreate && r.run.Outcome == Success {
+		o.Path = lastLine(r.run.Stdout)
+		if out != nil {
+			o.Path = out.Specific.WorktreePath
+		}
+	}
 	if out == nil {
 		return
+	}
+	if e == SessionStart || e == CwdChanged || e == FileChanged {
+		o.Watch = append(o.Watch, out.Specific.WatchPaths...)
 	}
 	add(&o.System, out.SystemMessage)
 	add(&o.Context, out.Specific.Context)

@@ -34,6 +34,8 @@ type specific struct {
 	FirstMessage  string          `json:"initialUserMessage"`
 	SessionTitle  string          `json:"sessionTitle"`
 	Display       *string         `json:"displayContent"`
+	WorktreePath  string          `json:"worktreePath"`
+	WatchPaths    []string        `json:"watchPaths"`
 	RequestAnswer *answer         `json:"decision"`
 	Action        string          `json:"action"` // of an elicitation: accept, decline or cancel
 	Content       json.RawMessage `json:"content"`

@@ -40,6 +40,8 @@ type Deps struct {
 	Background, Usually bool
 	// Messages says that the tool SendMessage is offered, too: then a call may give its sub-agent a name.
 	Messages bool
+	// Isolation says that a sub-agent can have a work tree of its own here.
+	Isolation bool
 }
 
 // Request is a task for a sub-agent.
@@ -51,6 +53,7 @@ type Request struct {
 	Model      string // as asked; "" is the definition's
 	Effort     string
 	Background bool
+	Isolation  string // worktree, or ""
 	Name       string // by which messages reach it; "": only by its id
 }
 
@@ -74,7 +77,7 @@ func New(d Deps) *Tool {
 	for _, t := range d.Types() {
 		fmt.Fprintf(&b, "\n- %s: %s%s", t.Name, cut(t.Description, 600), toolsOf(t))
 	}
-	return &Tool{d: d, def: msg.ToolDef{Name: Name, Description: b.String(), InputSchema: schema(d.Background, d.Messages)}}
+	return &Tool{d: d, def: msg.ToolDef{Name: Name, Description: b.String(), InputSchema: schema(d)}}
 }
 
 func toolsOf(d agent.Def) string {
@@ -91,12 +94,15 @@ func cut(s string, n int) string {
 	return s
 }
 
-func schema(background, messages bool) json.RawMessage {
+func schema(d Deps) json.RawMessage {
 	run := ""
-	if background {
+	if d.Background {
 		run = `,"run_in_background":{"type":"boolean"}`
 	}
-	if messages {
+	if d.Isolation {
+		run += `,"isolation":{"type":"string","enum":["` + agent.Worktree + `"],"description":"it works in a git work tree of its own, and changes nothing here"}`
+	}
+	if d.Messages {
 		run += `,"name":{"type":"string","description":"for SendMessage"}`
 	}
 	return json.RawMessage(`{"type":"object","properties":{"description":{"type":"string","description":"3-5 words"},"prompt":{"type":"string"},` +
@@ -125,6 +131,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		Model      string `json:"model"`
 		Background *bool  `json:"run_in_background"`
 		Name       string `json:"name"`
+		Isolation  string `json:"isolation"`
 	}
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return tool.Plan{}, fmt.Errorf("input of Agent: %w", err)
@@ -139,6 +146,9 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 	r := Request{
 		CallID: call.ID, Def: def, Task: strings.Join(strings.Fields(in.Task), " "), Prompt: in.Prompt, Model: strings.TrimSpace(in.Model),
 		Background: t.d.Background && def.Background, Name: strings.TrimSpace(in.Name),
+	}
+	if r.Isolation = def.Isolation; in.Isolation != "" {
+		r.Isolation = in.Isolation
 	}
 	if len(r.Name) > maxName {
 		return tool.Plan{}, fmt.Errorf("name is longer than %d bytes", maxName)

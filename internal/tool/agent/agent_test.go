@@ -25,6 +25,7 @@ func TestPlan(t *testing.T) {
 		name, input, kind string
 		deps              Deps
 		back              bool
+		isolation         string
 	}{
 		{name: "the usual type", input: `{"description":"a  b","prompt":"p"}`, kind: "general-purpose"},
 		{name: "another case", input: `{"description":"a","prompt":"p","subagent_type":"explore"}`, kind: "Explore"},
@@ -32,6 +33,8 @@ func TestPlan(t *testing.T) {
 		{name: "there is none", input: `{"description":"a","prompt":"p","run_in_background":true}`, kind: "general-purpose"},
 		{name: "a host's usual", input: `{"description":"a","prompt":"p"}`, kind: "general-purpose", deps: Deps{Background: true, Usually: true}, back: true},
 		{name: "a host's no", input: `{"description":"a","prompt":"p","run_in_background":false}`, kind: "general-purpose", deps: Deps{Background: true, Usually: true}},
+		{name: "a work tree", input: `{"description":"a","prompt":"p","isolation":"worktree"}`, kind: "general-purpose", deps: Deps{Isolation: true}, isolation: "worktree"},
+		{name: "no repository", input: `{"description":"a","prompt":"p","isolation":"worktree"}`, kind: "general-purpose"},
 		{name: "wrong names", input: `{"description":"a","task":"p","agent":"Plan"}`, kind: "Plan"},
 	} {
 		c.deps.Run = run
@@ -46,7 +49,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, p, err)
 			continue
 		}
-		if _, err := p.Run(t.Context(), nil); err != nil || got.Def.Name != c.kind || got.Background != c.back || got.Prompt != "p" || got.CallID != "c1" {
+		if _, err := p.Run(t.Context(), nil); err != nil || got.Def.Name != c.kind || got.Background != c.back || got.Prompt != "p" || got.CallID != "c1" || got.Isolation != c.isolation {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 	}

@@ -22,6 +22,8 @@ type Completed struct {
 	Tokens     int       `json:"totalTokens"` // of the last call: prompt and answer
 	Usage      msg.Usage `json:"usage"`
 	Prompt     string    `json:"prompt"`
+	Worktree   string    `json:"worktreePath,omitempty"` // that is kept, since there are changes in it
+	Branch     string    `json:"worktreeBranch,omitempty"`
 
 	Goes bool `json:"-"` // it can be sent messages: the model is told its id
 }
