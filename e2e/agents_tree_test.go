@@ -59,7 +59,7 @@ func TestAgentWorktree(t *testing.T) {
 	r.repository()
 	flags := []string{"-p", "go", "--agents", worker, "--output-format", "stream-json", "--verbose", "--permission-mode", "bypassPermissions", "--disallowedTools", "Read(./secret.txt)"}
 	out := r.must(flags...).out
-	if r.read(r.dir + "/a.txt") != "one\n" || r.gitSays("status", "--porcelain") != "" {
+	if r.read(r.dir+"/a.txt") != "one\n" || r.gitSays("status", "--porcelain") != "" {
 		t.Errorf("the checkout changed: %s", r.gitSays("status", "--porcelain"))
 	}
 	trees, _ := filepath.Glob(filepath.Join(r.dir, ".claude", "worktrees", "agent-*"))
@@ -113,8 +113,8 @@ func TestAgentWorktreeHooks(t *testing.T) {
 	r.file("made/keep", "")
 	settings := `{"hooks":{"WorktreeCreate":[{"hooks":[{"type":"command","command":"cat > create.json; echo making; echo \"$PWD/made\""}]}]}}`
 	r.must("-p", "go", "--agents", defs, "--permission-mode", "bypassPermissions", "--settings", settings)
-	if !strings.Contains(r.read(r.dir + "/create.json"), `"name":"agent-a`) || strings.TrimSpace(r.read(r.dir + "/made/where.txt")) != filepath.Join(r.dir, "made") {
-		t.Errorf("the hook was told %s", r.read(r.dir + "/create.json"))
+	if !strings.Contains(r.read(r.dir+"/create.json"), `"name":"agent-a`) || strings.TrimSpace(r.read(r.dir+"/made/where.txt")) != filepath.Join(r.dir, "made") {
+		t.Errorf("the hook was told %s", r.read(r.dir+"/create.json"))
 	}
 	r.must("-p", "go", "--agents", defs, "--permission-mode", "bypassPermissions", "--settings", `{"hooks":{"WorktreeCreate":[{"hooks":[{"type":"command","command":"echo no >&2; exit 3"}]}]}}`)
 	if got := r.last().LastToolResult(); !strings.Contains(got, "WorktreeCreate") {
