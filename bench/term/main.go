@@ -59,7 +59,8 @@ func run(binary string, rounds int) error {
 	}
 	fmt.Println("| what | figure | limit |\n| --- | ---: | ---: |")
 	for _, f := range []func() error{
-		func() error { return b.firstFrame(rounds) }, b.idle, b.bytes, b.deltas, b.longSession,
+		func() error { return b.firstFrame(rounds) }, b.idle, b.bytes,
+		func() error { return b.deltas(1000, 5, 8) }, func() error { return b.deltas(40, 16, 20) }, b.longSession,
 	} {
 		if err := f(); err != nil {
 			return err
@@ -226,6 +227,9 @@ func (b *bench) idle() error {
 	return nil
 }
 
+// theEnd is one character, which no picture can cut in two.
+const theEnd = "∎"
+
 // prose is an answer of n lines.
 func prose(n int) string {
 	var b strings.Builder
@@ -239,7 +243,7 @@ func prose(n int) string {
 			fmt.Fprintf(&b, "This is line %d of an answer; it says a few things about the matter at hand, and goes on.\n", i)
 		}
 	}
-	return b.String() + "\nThat was all.\n"
+	return b.String() + "\n" + theEnd + "\n"
 }
 
 func (b *bench) bytes() error {
@@ -257,7 +261,7 @@ func (b *bench) bytes() error {
 	if err := s.typed("go\r"); err != nil {
 		return err
 	}
-	if err := s.waitFor("That was all."); err != nil {
+	if err := s.waitFor(theEnd); err != nil {
 		return err
 	}
 	time.Sleep(300 * time.Millisecond)
@@ -265,10 +269,10 @@ func (b *bench) bytes() error {
 	return nil
 }
 
-func (b *bench) deltas() error {
-	const seconds = 8
-	text := prose(5 * 1000 * seconds / 90)
-	a := fakeapi.Answer{Text: text, Chunk: 5, Rate: 1000}
+// deltas measures an answer that comes in pieces of so many bytes, so many a second.
+func (b *bench) deltas(rate, size, seconds int) error {
+	text := prose(size * rate * seconds / 90)
+	a := fakeapi.Answer{Text: text, Chunk: size, Rate: rate}
 	s, stop, err := b.start(fakeapi.Sequence(a))
 	if err != nil {
 		return err
@@ -284,14 +288,14 @@ func (b *bench) deltas() error {
 		return err
 	}
 	c, n, began := s.cpu(), s.written(), time.Now()
-	if err := s.waitFor("That was all."); err != nil {
+	if err := s.waitFor(theEnd); err != nil {
 		return err
 	}
 	took := time.Since(began)
-	rate := float64(len(text)) / 5 / took.Seconds()
-	row("a stream, deltas a second", fmt.Sprintf("%.0f", rate), "")
+	got := float64(len(text)) / float64(size) / took.Seconds()
+	row(fmt.Sprintf("deltas of %d bytes a second", size), fmt.Sprintf("%.0f", got), fmt.Sprint(rate))
 	row("… CPU, the whole program, of a core", fmt.Sprintf("%.1f %%", 100*(s.cpu()-c).Seconds()/took.Seconds()), "15 %")
-	row("… bytes written by the answer's own", fmt.Sprintf("%.2f", float64(s.written()-n)/float64(len(text))), "")
+	row("… bytes written by the answer's own", fmt.Sprintf("%.2f", float64(s.written()-n)/float64(len(text))), "1.3")
 	return nil
 }
 

@@ -20,7 +20,10 @@ import (
 // frameTime is the least time between two pictures that events ask for; keys are shown at once.
 const frameTime = 33 * time.Millisecond
 
-// tickTime is how often the picture of running work changes by itself.
+// slowFrameTime is the same while only a little more of an answer has come.
+const slowFrameTime = 150 * time.Millisecond
+
+// tickTime is after how long without a picture that of running work changes by itself.
 const tickTime = 250 * time.Millisecond
 
 // resizeWait is how long a new size must last before the screen is painted for it.
@@ -85,9 +88,7 @@ type ui struct {
 
 	lastDraw time.Time
 	frame    *time.Timer // for events
-	armed    bool
 	tick     *time.Timer // for running work
-	ticking  bool
 	resize   *time.Timer
 	resizing bool
 	focused  bool
@@ -189,10 +190,8 @@ func (u *ui) loop() {
 			f()
 			u.draw()
 		case <-u.frame.C:
-			u.armed = false
 			u.draw()
 		case <-u.tick.C:
-			u.ticking = false
 			u.draw()
 		case <-u.resize.C:
 			u.resized()
@@ -204,15 +203,14 @@ func (u *ui) loop() {
 
 // soon draws when the time of a picture has passed since the last.
 func (u *ui) soon() {
-	if u.armed {
-		return
+	wait := frameTime
+	if !u.inbox.hurries() {
+		wait = slowFrameTime
 	}
-	wait := frameTime - u.o.Now().Sub(u.lastDraw)
-	if wait <= 0 {
+	if wait -= u.o.Now().Sub(u.lastDraw); wait <= 0 {
 		u.draw()
 		return
 	}
-	u.armed = true
 	u.frame.Reset(wait)
 }
 
@@ -240,8 +238,7 @@ func (u *ui) draw() {
 	if err != nil { // the terminal has gone
 		u.quit, u.outcome.Code = true, 1
 	}
-	if !u.ticking && u.busy() && (u.dialog() == nil || len(u.work.tools) > 0) {
-		u.ticking = true
+	if u.busy() && (u.dialog() == nil || len(u.work.tools) > 0) {
 		u.tick.Reset(tickTime)
 	}
 }

@@ -129,6 +129,8 @@ func (g *glass) sequence(s string) {
 		g.y = min(g.height-1, g.y+n)
 	case final == 'C':
 		g.x = min(g.cols-1, g.x+n)
+	case final == 'G':
+		g.x = min(g.cols-1, n-1)
 	case final == 'H' && body == "":
 		g.x, g.y = 0, 0
 	case final == 'K' && body == "":
@@ -150,7 +152,7 @@ func (g *glass) sequence(s string) {
 			copy(g.lines[at+1:g.top+g.height], g.lines[at:g.top+g.height-1])
 			g.lines[at] = glassRow{cells: make([]string, g.cols)}
 		}
-		g.x = 0
+		g.x = (g.x + 1) % g.cols // some go to the first column, others do not
 	default:
 		g.fail("sequence %q", s)
 	}

@@ -150,9 +150,8 @@ func (s *Inline) insert(at, n int) {
 	bottom := at + len(s.foot) - 1
 	s.down(bottom + n)
 	s.up(at)
-	s.b.WriteByte('\r')
-	s.col = 0
-	s.csi(n, 'L')
+	s.csi(n, 'L') // some terminals leave the column
+	s.col = s.width
 }
 
 // rewrite writes the rows from d on, each of which has its place already. Those that were drawn before may grow by what
@@ -337,8 +336,7 @@ func (s *Inline) move(row, col int) {
 	case col == 0:
 		s.b.WriteByte('\r')
 	case s.col != col:
-		s.b.WriteByte('\r')
-		s.csi(col, 'C')
+		s.csi(col+1, 'G')
 	}
 	s.col = col
 }
