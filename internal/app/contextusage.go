@@ -222,47 +222,48 @@ const (
 	gridColumns = 10
 )
 
-// squares shares the picture out among the categories: what is there at all has a square, the rest goes by size. Each
-// number is the index of a category.
+// squares shares the picture out among the categories. What is used has, together, as many as it fills of the window, one
+// at least; they go to its categories in turn, so that one which is too small for a square has none. Each number is the
+// index of a category.
 func (u *contextSize) squares() []int {
 	const all = gridRows * gridColumns
 	if len(u.categories) == 0 {
 		return nil
 	}
-	sum, have := max(u.window, u.total), 0
-	number := make([]int, len(u.categories))
-	for i, c := range u.categories {
-		number[i] = c.tokens * all / max(1, sum)
+	sum, used := max(1, u.window, u.total), 0
+	for _, c := range u.categories {
 		if c.kind == usedKind {
-			number[i] = max(1, number[i])
+			used += c.tokens
 		}
-		have += number[i]
 	}
-	for ; have < all; have++ {
-		number[u.roomiest()]++
-	}
-	for ; have > all; have-- {
-		number[slices.Index(number, slices.Max(number))]--
+	filled := 0
+	if used > 0 {
+		filled = max(1, (used*all+sum/2)/sum)
 	}
 	var out []int
-	for i, n := range number {
-		out = append(out, slices.Repeat([]int{i}, n)...)
+	before := 0
+	for i, c := range u.categories {
+		n := (c.tokens*all + sum/2) / sum
+		if c.kind == usedKind {
+			before += c.tokens
+			n = (before*filled+used/2)/max(1, used) - len(out)
+		}
+		out = append(out, slices.Repeat([]int{i}, max(0, min(n, all-len(out))))...)
+	}
+	for len(out) < all {
+		out = append(out, u.roomiest())
 	}
 	return out
 }
 
-// roomiest is the free space, else the largest category.
+// roomiest is the free space, else the last category.
 func (u *contextSize) roomiest() int {
-	best := 0
 	for i, c := range u.categories {
 		if c.kind == freeKind {
 			return i
 		}
-		if c.tokens > u.categories[best].tokens {
-			best = i
-		}
 	}
-	return best
+	return len(u.categories) - 1
 }
 
 // payload is the documented answer to get_context_usage.

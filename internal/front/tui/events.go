@@ -380,12 +380,25 @@ func (u *ui) systemMessage(m msg.Message) {
 		u.add(item{kind: kindLocal, text: text})
 	case msg.SubTurnDuration:
 	case msg.SubCompactBoundary:
+		if undone(m) { // the answer to the command says it
+			return
+		}
 		u.add(item{kind: kindNotice, level: "info", text: "The conversation was compacted."})
 	default:
 		if text != "" && !m.Meta {
 			u.add(item{kind: kindNotice, level: m.Level, text: text})
 		}
 	}
+}
+
+// undone reports whether a boundary takes a compaction back.
+func undone(m msg.Message) bool {
+	var v struct {
+		Compact struct {
+			Trigger string `json:"trigger"`
+		} `json:"compactMetadata"`
+	}
+	return json.Unmarshal(m.Extra, &v) == nil && v.Compact.Trigger == "undo"
 }
 
 // taskDone says why a turn may begin now that nobody asked for.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,13 +124,34 @@ func (u *ui) searchHistory() {
 		u.prompt.ed.Load(u.prompt.recall(d))
 		u.prompt.changed(u)
 	})
+	here, all := sent, false
 	p.other = func(name string, _ *entry) bool {
-		if name == "ctrl+r" {
+		switch {
+		case name == "ctrl+r":
 			p.list.Move(1)
-			return true
+		case name == "ctrl+s" && u.prompt.store != nil:
+			if all = !all; all {
+				p.title = "What was sent before, in all folders"
+				p.set(u.sentEverywhere())
+			} else {
+				p.title = "What was sent before"
+				p.set(here)
+			}
+		default:
+			return false
 		}
-		return false
+		return true
 	}
-	p.hint = "type to search · ctrl+r next · enter takes · esc"
+	p.hint = "type to search · ctrl+r next · ctrl+s all folders · enter takes · esc"
 	u.open(p)
+}
+
+// sentEverywhere are the prompts of all folders, the newest first.
+func (u *ui) sentEverywhere() []entry {
+	list := u.prompt.store.LoadAll()
+	out := make([]entry, 0, len(list))
+	for _, e := range slices.Backward(list) {
+		out = append(out, entry{name: strings.Join(strings.Fields(e.Draft.Text), " "), value: e.Draft})
+	}
+	return out
 }

@@ -91,8 +91,6 @@ type Settings struct {
 	StatusPadding int
 	StatusEvery   time.Duration // 0: only when something changed
 	ShowDuration  bool
-	NoSpinnerTips bool
-	Verbs         []string
 	ViewMode      string
 	CanBypass     bool // bypassPermissions is in the cycle of modes
 }

@@ -30,7 +30,7 @@ type picker struct {
 }
 
 func newPicker(title string, entries []entry, done func(entry)) *picker {
-	p := &picker{title: title, list: list.New(nil, list.Words), ed: editor.New(editor.Options{}), done: done, hint: "type to search · ↑↓ enter · esc"}
+	p := &picker{title: title, list: list.New(nil), ed: editor.New(editor.Options{}), done: done, hint: "type to search · ↑↓ enter · esc"}
 	p.set(entries)
 	return p
 }

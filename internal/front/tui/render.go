@@ -16,13 +16,15 @@ const (
 	resultLines = 4
 	errorLines  = 8
 	localLines  = 400
+	userLines   = 12      // of a prompt: a paste is longer
+	userBytes   = 4 << 10 // of them
 )
 
 // render makes lines of an item; whole: nothing is left out.
 func (u *ui) render(it *item, whole bool) []width.Line {
 	switch it.kind {
 	case kindUser:
-		return u.renderUser(it)
+		return u.renderUser(it, whole)
 	case kindText:
 		s := u.newStream()
 		return append(s.Write(it.text), s.Close()...)
@@ -46,16 +48,24 @@ func (u *ui) render(it *item, whole bool) []width.Line {
 	return nil
 }
 
-func (u *ui) renderUser(it *item) []width.Line {
+func (u *ui) renderUser(it *item, whole bool) []width.Line {
+	text, n := it.text, userLines
+	if whole {
+		n = 1 << 30
+	} else if len(text) > userBytes {
+		text = strings.ToValidUTF8(text[:userBytes], "") + "…"
+	}
+	lines, _ := head(event.Inert(text), n)
+	more := strings.Count(strings.TrimRight(it.text, "\n"), "\n") + 1 - len(lines)
 	var out []width.Line
-	for i, l := range strings.Split(strings.TrimRight(event.Inert(it.text), "\n"), "\n") {
+	for i, l := range lines {
 		lead := "  "
 		if i == 0 {
 			lead = u.th.Prompt.Paint("❯ ")
 		}
 		out = append(out, width.Line{Text: lead + u.th.Strong.Paint(l), Hang: "  "})
 	}
-	return out
+	return u.moreLines(out, more)
 }
 
 func (u *ui) renderThinking(it *item, whole bool) []width.Line {

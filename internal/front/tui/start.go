@@ -60,6 +60,9 @@ func (u *ui) started(s *Session, err error) {
 	u.settings(s.Settings)
 	u.status.model, u.status.mode = s.Model, s.Mode
 	u.earlier(s.Messages)
+	if s.Resumed && cutOff(s.Messages) {
+		u.notice("warning", "The last turn did not come to its end: Lathe was ended meanwhile. What there is of it stands above; say how to go on.")
+	}
 	u.prompt.load(u)
 	go u.pump(s)
 	u.refresh()
@@ -94,6 +97,21 @@ func (u *ui) earlier(list []msg.Message) {
 	for _, m := range list[old:] {
 		u.message(m, "")
 	}
+}
+
+// cutOff reports whether a conversation ends in the middle of a turn.
+func cutOff(list []msg.Message) bool {
+	if len(list) == 0 {
+		return false
+	}
+	switch m := list[len(list)-1]; m.Kind {
+	case msg.KindAssistant:
+		return !m.Aborted && m.APIError == "" && (m.Partial || m.StopReason == "" || m.StopReason == "tool_use")
+	case msg.KindUser:
+		_, shell := shellItem(m.Text())
+		return !shell && !m.Meta && !msg.IsInterruptNote(m)
+	}
+	return false
 }
 
 // ErrQuit is returned by Start when the person wants to leave.

@@ -137,11 +137,12 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
 	cols, rows := tty.Size()
 	u := &ui{
-		o: o, ctx: ctx, tty: tty, cols: cols, rows: rows, focused: true, dark: true,
+		o: o, ctx: ctx, tty: tty, cols: cols, rows: rows, focused: true,
 		inline: screen.NewInline(tty, cols, rows, reflows(o.Getenv)), depth: theme.DepthOf(o.Getenv, true),
 		posted: make(chan func(), 64), inbox: newInbox(), replies: map[string]func(event.Reply){},
 		frame: stopped(), tick: stopped(), resize: stopped(),
 	}
+	u.dark, _ = theme.DarkBackground(o.Getenv) // until the terminal answers
 	u.th = theme.Named("auto", u.depth, u.dark)
 	u.links = knowsLinks(o.Getenv)
 	u.prompt = newPrompt()

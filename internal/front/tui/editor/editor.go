@@ -36,9 +36,6 @@ func New(o Options) *Editor {
 	return &Editor{opts: o, parts: map[rune]Part{}, width: 80, goal: -1, yankAt: -1}
 }
 
-// SetOptions takes over changed settings.
-func (e *Editor) SetOptions(o Options) { e.opts = o }
-
 // Empty reports that there is no text.
 func (e *Editor) Empty() bool { return e.text == "" }
 

@@ -72,7 +72,8 @@ type PasteResult struct {
 	Removed     int    // control characters that were dropped
 }
 
-// Paste puts pasted text in at the cursor: a long one as a placeholder. Line ends never send.
+// Paste puts pasted text in at the cursor: a long one as a placeholder, which the same paste again behind it turns into the
+// text itself. Line ends never send.
 func (e *Editor) Paste(s string) PasteResult {
 	s, removed := clean(s)
 	lines := strings.Count(s, "\n")
@@ -81,6 +82,9 @@ func (e *Editor) Paste(s string) PasteResult {
 			e.begin(other)
 			e.splice(e.cur, e.cur, s)
 		}
+		return PasteResult{Removed: removed}
+	}
+	if e.expand(s) {
 		return PasteResult{Removed: removed}
 	}
 	return PasteResult{Placeholder: e.attach(Pasted, s, lines), Removed: removed}
@@ -112,17 +116,16 @@ func (e *Editor) attach(k Kind, content string, lines int) string {
 	return p.Label
 }
 
-// Expand puts the content of the placeholder at or before the cursor into the text, to be edited. It reports whether
-// there was one.
-func (e *Editor) Expand() bool {
-	for _, at := range []int{e.cur, e.prev(e.cur)} {
-		if p, ok := e.partAt(at); ok && p.Kind == Pasted {
-			e.begin(other)
-			e.splice(at, e.next(at), p.Content)
-			return true
-		}
+// expand puts a pasted content into the text, to be edited, where the cursor stands behind its placeholder.
+func (e *Editor) expand(content string) bool {
+	at := e.prev(e.cur)
+	p, ok := e.partAt(at)
+	if !ok || p.Kind != Pasted || p.Content != content {
+		return false
 	}
-	return false
+	e.begin(other)
+	e.splice(at, e.next(at), p.Content)
+	return true
 }
 
 func (e *Editor) partAt(pos int) (Part, bool) {

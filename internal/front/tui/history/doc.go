@@ -3,9 +3,8 @@
 // a JSON line an entry, appended at once, readable by the owner alone; several processes may write.
 //
 //	st := history.Open(stateDir, cwd, redact)      // nothing is read or made yet
-//	w := history.NewWalk(st.Load())                // Up: w.Prev(ed.Draft()); Down: w.Next()
+//	list := st.Load()                              // of this directory; LoadAll: of all
 //	err := st.Add(d, sessionID)                    // after sending
-//	hits := history.Search(st.Load(), "deploy")    // newest first, with the places to highlight
 //
 //	err = st.SaveDraft(ed.Draft())                 // now and then while typing; you debounce
 //	d, ok := st.Recover()                          // at the start: what a dead process left

@@ -115,60 +115,6 @@ func TestLongPastes(t *testing.T) {
 	}
 }
 
-func TestWalk(t *testing.T) {
-	var entries []Entry
-	for _, p := range []string{"one", "two", "three"} {
-		entries = append(entries, Entry{Draft: text(p)})
-	}
-	w := NewWalk(entries)
-	var got []string
-	now := text("typed")
-	for _, step := range "uuuudddd" {
-		d, ok := w.Prev, false
-		next := editor.Draft{}
-		if step == 'u' {
-			next, ok = d(now)
-		} else {
-			next, ok = w.Next()
-		}
-		if !ok {
-			got = append(got, "-")
-			continue
-		}
-		now = next
-		got = append(got, now.Text)
-	}
-	if s := strings.Join(got, " "); s != "three two one - two three typed -" {
-		t.Error(s)
-	}
-}
-
-func TestSearch(t *testing.T) {
-	var entries []Entry
-	for _, p := range []string{"Deploy the app", "fix deploy", "İstanbul deploy", "fix deploy", "other"} {
-		entries = append(entries, Entry{Draft: text(p)})
-	}
-	for query, want := range map[string]string{
-		"deploy":     "fix <deploy>|İstanbul <deploy>|<Deploy> the app",
-		"Deploy":     "<Deploy> the app",
-		"deploy fix": "<fix> <deploy>",
-		"nothing":    "",
-		"e":          "oth<e>r|fix d<e>ploy|İstanbul d<e>ploy|D<e>ploy th<e> app",
-	} {
-		var got []string
-		for _, h := range Search(entries, query) {
-			s := h.Entry.Draft.Text
-			for i := len(h.At) - 1; i >= 0; i-- {
-				s = s[:h.At[i][0]] + "<" + s[h.At[i][0]:h.At[i][1]] + ">" + s[h.At[i][1]:]
-			}
-			got = append(got, s)
-		}
-		if g := strings.Join(got, "|"); g != want {
-			t.Errorf("%q: %q, want %q", query, g, want)
-		}
-	}
-}
-
 func TestDraft(t *testing.T) {
 	s := Open(t.TempDir(), "/p", nil)
 	if err := s.SaveDraft(text("half a prompt")); err != nil {

@@ -143,12 +143,6 @@ selection:extendLineStart shift+home
 selection:extendLineEnd shift+end
 `
 
-// Defaults are the documented bindings, in the order of the documentation.
-func Defaults() []Binding {
-	bindings, _ := readDefaults()
-	return bindings
-}
-
 // readDefaults also returns the actions of each context.
 func readDefaults() ([]Binding, map[string]map[string]bool) {
 	var out []Binding

@@ -27,7 +27,7 @@ func TestDefaultsHold(t *testing.T) {
 		t.Errorf("%q", warnings)
 	}
 	seen := map[string]bool{}
-	for _, b := range Defaults() {
+	for _, b := range table.Bindings() {
 		var canonical []string
 		for k := range strings.FieldsSeq(b.Keys) {
 			c, err := Canonical(k)

@@ -182,9 +182,6 @@ func (t *Table) Matcher() *Matcher { return &Matcher{t: t} }
 // Pending is what was pressed of a chord, for the hint line.
 func (m *Matcher) Pending() string { return strings.Join(m.pressed, " ") }
 
-// Cancel forgets a chord that was begun.
-func (m *Matcher) Cancel() { m.pressed = nil }
-
 // Press takes a key in the form in which terminals' keys are named here ("ctrl+x", "K", "pgup"). The contexts are looked
 // at in order. A key that does not go on with a chord is looked up by itself.
 func (m *Matcher) Press(key string, contexts ...string) (action string, s State) {

@@ -3,7 +3,6 @@ package list
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"lathe/internal/front/tui/theme"
 	"lathe/internal/front/tui/width"
@@ -11,39 +10,30 @@ import (
 
 // Item is one line of a list.
 type Item struct {
-	Text    string   // what is matched and shown
-	Detail  string   // shown behind it, muted
-	Aliases []string // matched as well, by Prefix
-	Value   any      // the caller's
+	Text   string // what is matched and shown
+	Detail string // shown behind it, muted
+	Value  any    // the caller's
 }
 
-// Match is how a query narrows the list.
-type Match int
-
-const (
-	Fuzzy  Match = iota // the characters of the query in order: paths
-	Words               // every word of the query, anywhere in text or detail: sessions, models
-	Prefix              // a name, an alias or a word of the name begins so, : _ - and blanks aside: commands
-)
+// hit is an item that fits the query.
+type hit struct {
+	index int
+	at    [][2]int // byte ranges of the text that matched, in order
+}
 
 // List is a list with a query, a chosen item and a window.
 type List struct {
 	items  []Item
-	texts  []string
-	match  Match
 	query  string
-	hits   []Hit
+	hits   []hit
 	chosen int
 	top    int
 	height int
 }
 
-// maxHits is how many matches a list keeps.
-const maxHits = 1000
-
-// New returns a list of ten rows with an empty query.
-func New(items []Item, m Match) *List {
-	l := &List{match: m, height: 10}
+// New returns a list of ten rows with an empty query, which every word of must be in an item's text or detail.
+func New(items []Item) *List {
+	l := &List{height: 10}
 	l.SetItems(items)
 	return l
 }
@@ -51,14 +41,11 @@ func New(items []Item, m Match) *List {
 // SetItems replaces the items; the query stays, and so does the chosen item when it is still there.
 func (l *List) SetItems(items []Item) {
 	was, had := l.Chosen()
-	l.items, l.texts = items, make([]string, len(items))
-	for i, it := range items {
-		l.texts[i] = it.Text
-	}
+	l.items = items
 	l.narrow()
 	if had {
 		for i, h := range l.hits {
-			if l.items[h.Index].Text == was.Text {
+			if l.items[h.index].Text == was.Text {
 				l.choose(i)
 				break
 			}
@@ -76,88 +63,12 @@ func (l *List) SetQuery(q string) {
 
 func (l *List) narrow() {
 	l.chosen, l.top = 0, 0
-	switch {
-	case l.query == "" || l.match == Fuzzy:
-		l.hits = Rank(l.query, l.texts, max(maxHits, 0))
-	case l.match == Prefix:
-		l.hits = l.prefixes()
-	default:
-		l.hits = l.words()
-	}
+	l.hits = l.words()
 }
 
-// prefixes ranks names that begin with the query before those of which a word does.
-func (l *List) prefixes() []Hit {
-	q := plain(l.query)
-	var first, second []Hit
-	for i, it := range l.items {
-		switch at, word := namePrefix(it.Text, q); {
-		case at != nil && !word:
-			first = append(first, Hit{Index: i, Score: 2, At: at})
-		case anyPrefix(it.Aliases, q):
-			first = append(first, Hit{Index: i, Score: 2})
-		case at != nil:
-			second = append(second, Hit{Index: i, Score: 1, At: at})
-		}
-	}
-	return append(first, second...)
-}
-
-// plain is a name without what separates its words.
-func plain(s string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if separates(r) {
-			return -1
-		}
-		return r
-	}, s))
-}
-
-func separates(r rune) bool { return r == ':' || r == '_' || r == '-' || r == ' ' }
-
-func anyPrefix(names []string, q string) bool {
-	for _, n := range names {
-		if strings.HasPrefix(plain(n), q) {
-			return true
-		}
-	}
-	return false
-}
-
-// namePrefix finds q at the start of name, or, with word, at the start of one of its words.
-func namePrefix(name, q string) (at [][2]int, word bool) {
-	for i, r := range name {
-		if i > 0 && !separates(rune(name[i-1])) || separates(r) {
-			continue
-		}
-		if end, ok := covers(name[i:], q); ok {
-			return [][2]int{{i, i + end}}, i > 0
-		}
-	}
-	return nil, false
-}
-
-// covers reports how much of s holds q from its start on, separators in s aside.
-func covers(s, q string) (end int, ok bool) {
-	for i, r := range s {
-		if q == "" {
-			return i, true
-		}
-		if separates(r) {
-			continue
-		}
-		low := string(unicode.ToLower(r))
-		if !strings.HasPrefix(q, low) {
-			return 0, false
-		}
-		q = q[len(low):]
-	}
-	return len(s), q == ""
-}
-
-func (l *List) words() []Hit {
+func (l *List) words() []hit {
 	words := strings.Fields(strings.ToLower(l.query))
-	var out []Hit
+	var out []hit
 	for i, it := range l.items {
 		all := strings.ToLower(it.Text + " " + it.Detail)
 		ok := true
@@ -167,11 +78,11 @@ func (l *List) words() []Hit {
 		if !ok {
 			continue
 		}
-		h := Hit{Index: i}
+		h := hit{index: i}
 		for _, w := range words {
 			low := strings.ToLower(it.Text)
 			if k := strings.Index(low, w); k >= 0 && len(low) == len(it.Text) {
-				h.At = addRange(h.At, [2]int{k, k + len(w)})
+				h.at = addRange(h.at, [2]int{k, k + len(w)})
 			}
 		}
 		out = append(out, h)
@@ -203,7 +114,7 @@ func (l *List) Chosen() (it Item, ok bool) {
 	if l.chosen >= len(l.hits) {
 		return Item{}, false
 	}
-	return l.items[l.hits[l.chosen].Index], true
+	return l.items[l.hits[l.chosen].index], true
 }
 
 // SetHeight sets the rows of the window.
@@ -249,17 +160,17 @@ func (l *List) Rows(th *theme.Theme, cols int) []string {
 	end := min(l.top+l.height, len(l.hits))
 	column := 0 // of the details
 	for _, h := range l.hits[l.top:end] {
-		column = max(column, width.Of(width.Inert(l.items[h.Index].Text)))
+		column = max(column, width.Of(width.Inert(l.items[h.index].Text)))
 	}
 	column = min(column, cols/2)
 	out := make([]string, 0, end-l.top)
 	for i := l.top; i < end; i++ {
-		it, h := l.items[l.hits[i].Index], l.hits[i]
+		it, h := l.items[l.hits[i].index], l.hits[i]
 		lead, style := "  ", th.Text
 		if i == l.chosen {
 			lead, style = th.Accent.Paint("›")+" ", th.Accent
 		}
-		text := paint(th, it.Text, h.At, style)
+		text := paint(th, it.Text, h.at, style)
 		row := lead + width.Cut(text, cols-2, "…")
 		if room := cols - 2 - column - 2; it.Detail != "" && room > 8 {
 			text = width.Cut(text, column, "…")

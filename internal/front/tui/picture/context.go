@@ -102,34 +102,45 @@ func grid(th *theme.Theme, u Usage) []string {
 	return out
 }
 
-// share gives each category its squares: what is there has at least one, and together they are all squares.
+// share gives each category its squares. What is used has, together, as many as it fills of the window, one at least;
+// they go to its categories in turn, so that one which is too small for a square has none.
 func share(u Usage) []int {
 	const all = side * side
 	counts := make([]int, len(u.Categories))
-	window, sum := 0, 0
+	window, used := 0, 0
 	for _, c := range u.Categories {
-		if c.Kind != "deferred" {
-			window += c.Tokens
+		switch c.Kind {
+		case "deferred":
+			continue
+		case "free", "buffer":
+		default:
+			used += c.Tokens
 		}
+		window += c.Tokens
 	}
 	window = max(window, u.Max, 1)
-	for i, c := range u.Categories {
-		if c.Kind == "deferred" || c.Tokens <= 0 {
-			continue
-		}
-		counts[i] = (c.Tokens*all + window/2) / window
-		if c.Kind != "free" {
-			counts[i] = max(1, counts[i])
-		}
-		sum += counts[i]
+	filled := 0
+	if used > 0 {
+		filled = max(1, (used*all+window/2)/window)
 	}
-	for sum > all { // rounding up took too many: from the largest
-		i := slices.Index(counts, slices.Max(counts))
-		counts[i]--
-		sum--
+	sum, before := filled, 0
+	for i, c := range u.Categories {
+		switch c.Kind {
+		case "deferred":
+		case "free", "buffer":
+			counts[i] = min(all-sum, (c.Tokens*all+window/2)/window)
+			sum += counts[i]
+		default:
+			to := before + c.Tokens
+			counts[i] = cell(to, filled, used) - cell(before, filled, used)
+			before = to
+		}
 	}
 	return counts
 }
+
+// cell is the square at which a part of the used tokens ends.
+func cell(part, filled, used int) int { return (part*filled + used/2) / max(1, used) }
 
 // legend is a line a category: mark, name, tokens, share. Names are cut to what stays readable.
 func legend(th *theme.Theme, u Usage) []string {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -51,7 +50,7 @@ func TestContextGolden(t *testing.T) {
 	}
 }
 
-// Whatever the numbers: a hundred squares, at least one for what is there, nothing wider than the screen.
+// Whatever the numbers: a hundred squares, as many of them filled as the window is, nothing wider than the screen.
 func TestShare(t *testing.T) {
 	th := theme.Named("dark", theme.Palette, true)
 	rapid.Check(t, func(t *rapid.T) {
@@ -62,12 +61,23 @@ func TestShare(t *testing.T) {
 				Tokens: rapid.IntRange(0, 500_000).Draw(t, "tokens"), Kind: rapid.SampledFrom([]string{"used", "free", "buffer", "deferred"}).Draw(t, "kind"),
 			})
 		}
-		sum := 0
+		sum, filled, used, window := 0, 0, 0, 0
 		for i, n := range share(u) {
-			if c := u.Categories[i]; n == 0 && c.Tokens > 0 && c.Kind == "used" {
-				t.Fatalf("no square for %+v", c)
+			c := u.Categories[i]
+			if n < 0 {
+				t.Fatalf("%d squares for %+v", n, c)
+			}
+			if c.Kind != "deferred" {
+				window += c.Tokens
+			}
+			if c.Kind == "used" {
+				filled += n
+				used += c.Tokens
 			}
 			sum += n
+		}
+		if off := float64(filled) - float64(100*used)/float64(max(window, u.Max, 1)); used > 0 && (filled == 0 || filled > 1 && (off > 1 || off < -1)) {
+			t.Fatalf("%d squares for %d of %d tokens", filled, used, max(window, u.Max))
 		}
 		if sum > side*side {
 			t.Fatalf("%d squares", sum)
@@ -84,29 +94,10 @@ func TestShare(t *testing.T) {
 	})
 }
 
-func TestSmall(t *testing.T) {
-	plain, dark := theme.Named("none", theme.Plain, true), theme.Named("dark", theme.ANSI, true)
-	for _, c := range []struct{ got, want string }{
-		{Bar(&plain, 0.5, 10), "[####....]"},
-		{width.Strip(Bar(&dark, 0.55, 10)), "█████▌    "},
-		{width.Strip(Bar(&dark, 7, 4)), "████"},
-		{Spinner(0, true), "⠋"},
-		{Spinner(1900*time.Millisecond, true), "⠏"},
-		{Spinner(time.Second, false), "●"},
-		{Tokens(999), "999"},
-		{Tokens(1000), "1k"},
-		{Tokens(12_345), "12.3k"},
-		{Tokens(99_960), "100k"},
-		{Tokens(999_999), "1M"},
-		{Tokens(1_234_567), "1.2M"},
-		{Elapsed(5 * time.Second), "5s"},
-		{Elapsed(65 * time.Second), "1m 05s"},
-		{Elapsed(2*time.Hour + 3*time.Minute), "2h 03m"},
-		{Hints(&plain, []Hint{{"Enter", "send"}, {"Esc", "stop"}, {"?", "help"}}, 23), "Enter send · Esc stop"},
-		{Hints(&plain, []Hint{{"Enter", "send"}}, 5), ""},
-	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
+func TestTokens(t *testing.T) {
+	for n, want := range map[int]string{999: "999", 1000: "1k", 12_345: "12.3k", 99_960: "100k", 999_999: "1M", 1_234_567: "1.2M"} {
+		if got := Tokens(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}
 }

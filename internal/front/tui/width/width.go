@@ -116,24 +116,6 @@ func Cut(s string, cells int, tail string) string {
 	return s
 }
 
-// CutLeft keeps the end of s in at most cells cells, with lead before it when something was cut: for paths.
-func CutLeft(s string, cells int, lead string) string {
-	total := Of(s)
-	if total <= cells {
-		return s
-	}
-	room := cells - Of(lead)
-	if room < 0 {
-		return Cut(lead, cells, "")
-	}
-	for total > room {
-		n, w := Next(s)
-		total -= w
-		s = s[n:]
-	}
-	return lead + s
-}
-
 // Fit makes s exactly cells wide: cut with an ellipsis, or padded with spaces at its right.
 func Fit(s string, cells int) string {
 	s = Cut(s, cells, "…")
