@@ -64,7 +64,7 @@ func TestElicitForm(t *testing.T) {
 			s.waitFor("manual mode")
 			s.keys("go<enter>")
 			s.waitFor("The MCP server asker asks", "How shall the table be booked?", "A dog comes along", "In the garden", "No, decline")
-			s.golden(fmt.Sprintf("elicit-%d", cols), s.steady())
+			s.golden(fmt.Sprintf("elicit-%d", cols))
 			s.keys("A<enter>")
 			s.waitFor("must have at least 2 characters")
 			s.keys("da<enter>13<enter>")
@@ -104,7 +104,7 @@ func TestElicitVisit(t *testing.T) {
 			s.waitFor("manual mode")
 			s.keys("go<enter>")
 			s.waitFor("Please sign in first.", "It leads to example.com", "https://example.com/login?state=1")
-			s.golden(fmt.Sprintf("visit-%d", cols), s.steady())
+			s.golden(fmt.Sprintf("visit-%d", cols))
 			s.keys("c")
 			s.waitFor("copied", "❯ 3. Go on")
 			if !strings.Contains(s.written(), "\x1b]52;c;") {

@@ -37,7 +37,7 @@ func TestBashDialog(t *testing.T) {
 	at(t, script, func(r *rig, s *screen, name func(string) string) {
 		s.keys("go<enter>")
 		s.waitFor("Run this command?", "rm -rf build␛[2K␍", "1. Yes")
-		s.golden(name("bash"), s.steady())
+		s.golden(name("bash"))
 		s.keys("<esc>")
 		s.waitFor("Interrupted")
 		if got := len(r.api.Requests()); got != 1 {
@@ -108,7 +108,7 @@ func TestQuestion(t *testing.T) {
 	at(t, script, func(r *rig, s *screen, name func(string) string) {
 		s.keys("go<enter>")
 		s.waitFor("Which database", "SQLite", "Other")
-		s.golden(name("question"), s.steady())
+		s.golden(name("question"))
 		s.keys("2")
 		s.waitFor("Which parts?")
 		s.keys("<space><down><space><enter>")
@@ -159,7 +159,7 @@ func TestNoKey(t *testing.T) {
 	}
 	s := r.launch(60, 24, cmd)
 	s.waitFor("export ANTHROPIC_API_KEY", "Watch the demo")
-	s.golden("nokey-60", s.steady())
+	s.golden("nokey-60")
 	s.keys("q")
 	if code := s.end(); code != 1 {
 		t.Errorf("exit code %d", code)

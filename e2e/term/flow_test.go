@@ -4,8 +4,6 @@ package term
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -183,7 +181,7 @@ func TestWideCharacters(t *testing.T) {
 	s.waitFor("manual mode")
 	s.keys("日本語のとても長い入力をここに書いてみます、折り返しも")
 	s.waitFor("日本語")
-	s.golden("wide-40", s.steady())
+	s.golden("wide-40")
 	s.keys("<left>X")
 	s.waitFor("しXも")
 	s.keys("<enter>")
@@ -395,28 +393,4 @@ func TestPickers(t *testing.T) {
 	s.waitFor("Go back to before this prompt?")
 	s.keys("c")
 	s.waitFor("Went back.", "❯ talk of apples")
-}
-
-// TestDialogWhileTyping: a word that is being typed when a question comes must not answer it.
-func TestDialogWhileTyping(t *testing.T) {
-	late := answer(bash("touch made"))
-	late.EventDelay = fakeapi.Duration(100 * time.Millisecond)
-	r := newRig(t, fakeapi.Sequence(late, fakeapi.Text("Well.")))
-	s := r.start(80, 30)
-	s.waitFor("manual mode")
-	s.keys("go<enter>")
-	s.waitFor("esc stops")
-	for !strings.Contains(s.text(), "Run this command?") {
-		s.keys("y")
-		time.Sleep(20 * time.Millisecond) // as fast as a person types
-	}
-	s.keys("yyy<enter>")
-	time.Sleep(100 * time.Millisecond) // nothing happens; there is nothing to wait for
-	if _, err := os.Stat(filepath.Join(r.dir, "made")); err == nil {
-		t.Fatal("a word that was being typed has answered the question")
-	}
-	s.waitFor("Run this command?")
-	time.Sleep(time.Second) // the person has seen it
-	s.keys("n")
-	s.waitFor("Interrupted", "yyy")
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // patience bounds every wait. It is only used up by a test that fails.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
@@ -341,22 +341,6 @@ func (s *screen) waitFor(texts ...string) string {
 	})
 }
 
-// steady is the screen once it did not change for a while, with the clock of the spinner and the directory masked.
-func (s *screen) steady() string {
-	s.t.Helper()
-	last, since := s.text(), time.Now()
-	for time.Since(since) < 150*time.Millisecond {
-		select {
-		case <-s.changed:
-		case <-time.After(30 * time.Millisecond):
-		}
-		if now := s.text(); now != last {
-			last, since = now, time.Now()
-		}
-	}
-	return s.mask(last)
-}
-
 var clocks = regexp.MustCompile(`\(\d+s( · [↑↓] [0-9.]+k?)?`)
 
 var callClocks = regexp.MustCompile(`(?m)^(▸ .*) \d+s$`)
@@ -415,15 +399,13 @@ func (s *screen) written() string {
 	return s.raw.String()
 }
 
-// golden compares a screen with a file of testdata. UPDATE_GOLDEN=1 writes it.
-func (s *screen) golden(name, text string) {
+// golden waits until the screen is that of a file of testdata, clocks and the directory masked. UPDATE_GOLDEN=1 writes the
+// file, once the screen rests.
+func (s *screen) golden(name string) {
 	s.t.Helper()
 	path := filepath.Join("testdata", name+".txt")
 	if os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			s.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(s.rested()), 0o644); err != nil {
 			s.t.Fatal(err)
 		}
 		return
@@ -432,9 +414,33 @@ func (s *screen) golden(name, text string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if string(want) != text {
-		s.t.Errorf("%s differs (UPDATE_GOLDEN=1 writes it).\n--- want\n%s\n--- got\n%s", path, want, text)
+	for limit := time.After(patience); ; {
+		text := s.mask(s.text())
+		if text == string(want) {
+			return
+		}
+		select {
+		case <-s.changed:
+		case <-time.After(50 * time.Millisecond):
+		case <-limit:
+			s.t.Fatalf("%s differs (UPDATE_GOLDEN=1 writes it).\n--- want\n%s\n--- got\n%s", path, want, text)
+		}
 	}
+}
+
+// rested is the screen once it did not change for a while; no test depends on that.
+func (s *screen) rested() string {
+	last, since := s.mask(s.text()), time.Now()
+	for time.Since(since) < 300*time.Millisecond {
+		select {
+		case <-s.changed:
+		case <-time.After(30 * time.Millisecond):
+		}
+		if now := s.mask(s.text()); now != last {
+			last, since = now, time.Now()
+		}
+	}
+	return last
 }
 
 func bash(command string) fakeapi.Block {

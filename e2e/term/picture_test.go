@@ -108,7 +108,7 @@ func TestPictures(t *testing.T) {
 		t.Skip("SKIPPED: LATHE_PICTURES names no folder for pictures")
 	}
 	keep := func(s *screen, name string) {
-		s.steady()
+		s.rested()
 		home := strings.NewReplacer("/"+s.cmd.Dir, "~/work", s.cmd.Dir, "~/work") // a rule has one slash more
 		if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(home.Replace(s.svg())), 0o644); err != nil {
 			t.Fatal(err)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"lathe/internal/fakeapi"
 )
@@ -43,10 +45,10 @@ func (m *tmux) do(args ...string) string {
 	return string(out)
 }
 
-// until waits until the screen, or with the scrollback, shows a text.
-func (m *tmux) until(text string, from ...string) {
+// until waits until the screen shows a text, rows that were wrapped joined.
+func (m *tmux) until(text string) {
 	m.t.Helper()
-	look := append([]string{"capture-pane", "-p"}, from...)
+	look := []string{"capture-pane", "-p", "-J"}
 	for limit := time.Now().Add(patience); !strings.Contains(m.do(look...), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(limit) {
 			m.t.Fatalf("no %q:\n%s", text, m.do("capture-pane", "-p"))
@@ -86,33 +88,58 @@ func TestTmux(t *testing.T) {
 	}
 }
 
-// TestTmuxResizeWhileStreaming makes a tmux lower and higher, narrower and wider, while an answer comes. tmux tells of a new
-// size only some time after it has changed, so much is on its way then.
+// TestTmuxResizeWhileStreaming makes a tmux lower and higher, narrower and wider, in the middle of an answer.
 func TestTmuxResizeWhileStreaming(t *testing.T) {
-	var text strings.Builder
-	for i := 1; i <= 400; i++ {
-		fmt.Fprintf(&text, "- item %d of the list %swith its end %d.\n", i, strings.Repeat("and more words ", i%9), i)
+	sizes := [][2]int{{81, 14}, {100, 30}, {57, 12}, {57, 26}, {120, 11}, {90, 40}, {72, 15}}
+	item := func(i int) string {
+		return fmt.Sprintf("item %d of the list %swith its end %d.", i, strings.Repeat("and more words ", i%9), i)
 	}
-	r := newRig(t, fakeapi.Sequence(fakeapi.Answer{Text: text.String() + "\nThe end of it.", Chunk: 40, Rate: 200}))
+	var answers []fakeapi.Answer
+	for n := range sizes { // half of an answer, and the rest when the new size is seen
+		var half [2]string
+		for i := 1; i <= 50; i++ {
+			half[(i-1)/25] += "- " + item(50*n+i) + "\n"
+		}
+		a := answer(fakeapi.Block{Text: half[0] + half[1], Chunks: half[:]})
+		a.Faults = []fakeapi.Fault{{Kind: fakeapi.FaultStall, AfterEvents: 4}}
+		answers = append(answers, a)
+	}
+	r := newRig(t, fakeapi.Sequence(answers...))
 	m := r.tmux(t, 80, 24)
 	m.do("set-option", "-g", "history-limit", "20000")
 	m.until("manual mode")
-	m.do("send-keys", "go", "Enter")
-	for i, size := range [][2]string{{"80", "14"}, {"100", "30"}, {"57", "12"}, {"57", "26"}, {"120", "11"}, {"90", "40"}, {"72", "15"}} {
-		m.until(fmt.Sprintf("end %d.", 40*(i+1)), "-S", "-")
-		m.do("resize-window", "-x", size[0], "-y", size[1])
-	}
-	m.until("The end of it.")
-	m.until("what shall be done?")
-	lines := strings.Split(m.all(), "\n")
-	for i := 1; i <= 400; i++ {
-		want := fmt.Sprintf("item %d of the list %swith its end %d.", i, strings.Repeat("and more words ", i%9), i)
-		found := false
-		for _, l := range lines {
-			found = found || strings.HasSuffix(strings.TrimRight(l, " "), want)
+	for n, size := range sizes {
+		m.do("send-keys", "go", "Enter")
+		m.until(fmt.Sprintf("end %d.", 50*n+25))
+		m.do("resize-window", "-x", fmt.Sprint(size[0]), "-y", fmt.Sprint(size[1]))
+		m.wide(size[0])
+		for r.api.Requests()[n].Sent == 4 { // it may not have come to its stall yet
+			r.api.Release()
+			time.Sleep(time.Millisecond)
 		}
-		if !found {
+		m.until(fmt.Sprintf("end %d.", 50*n+50))
+		m.until("what shall be done?")
+	}
+	lines := strings.Split(m.all(), "\n")
+	for i := 1; i <= 50*len(sizes); i++ {
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasSuffix(strings.TrimRight(l, " "), item(i)) }) {
 			t.Fatalf("item %d is lost or damaged:\n%s", i, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// wide waits until the status line reaches the right edge of a width.
+func (m *tmux) wide(cols int) {
+	m.t.Helper()
+	for limit := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		screen := m.do("capture-pane", "-p")
+		for _, l := range strings.Split(screen, "\n") {
+			if strings.Contains(l, "manual mode") && utf8.RuneCountInString(l) == cols-1 {
+				return
+			}
+		}
+		if time.Now().After(limit) {
+			m.t.Fatalf("no status line of %d columns:\n%s", cols, screen)
 		}
 	}
 }

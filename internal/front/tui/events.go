@@ -179,7 +179,7 @@ func (u *ui) state(s string) {
 	}
 	u.closeStream()
 	u.withdraw("")
-	u.work = work{}
+	u.work = work{tools: slices.DeleteFunc(u.work.tools, func(t *toolRun) bool { return t.id != u.shellID })} // the person's own goes on
 	u.refresh()
 	u.attention("Lathe is done")
 }

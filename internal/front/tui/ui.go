@@ -228,6 +228,10 @@ func (u *ui) draw() {
 	if u.resizing || u.quit {
 		return
 	}
+	if cols, rows := u.tty.Size(); cols != u.cols || rows != u.rows { // its news may be slow
+		u.terminal(term.Resize{Width: cols, Height: rows})
+		return
+	}
 	u.take()
 	u.lastDraw = u.o.Now()
 	var err error

@@ -1,0 +1,91 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"testing"
+	"time"
+
+	"lathe/internal/event"
+	"lathe/internal/front/tui/term"
+)
+
+// bare is a screen without a terminal and without a session; now is its clock.
+func bare(now *time.Time) *ui {
+	u := &ui{o: Options{Now: func() time.Time { return *now }, Getenv: func(string) string { return "" }}, ctx: context.Background(), prompt: newPrompt(), replies: map[string]func(event.Reply){}, cols: 80, rows: 30}
+	u.prompt.saving = time.AfterFunc(time.Hour, func() {})
+	u.prompt.saving.Stop()
+	return u
+}
+
+// types sends keys, one a character.
+func (u *ui) types(text string) {
+	for _, r := range text {
+		u.key(term.Key{Code: r, Text: string(r)})
+	}
+}
+
+// A word that is being typed when a question comes must not answer it.
+func TestDialogWhileTyping(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	u.types("wh")
+	answer := ""
+	u.open(&choice{body: func(int) []string { return nil }, options: []option{
+		{label: "Yes", hotkey: "y", do: func(string) { answer = "yes" }}, {label: "No", hotkey: "n", do: func(string) { answer = "no" }},
+	}})
+	now = now.Add(100 * time.Millisecond)
+	u.types("y")
+	now = now.Add(typingPause - time.Millisecond)
+	u.types("y")
+	u.key(term.Key{Code: term.Enter})
+	if answer != "" || u.dialog() == nil || u.prompt.ed.Text() != "whyy" {
+		t.Fatalf("the answer is %q, the prompt %q", answer, u.prompt.ed.Text())
+	}
+	now = now.Add(typingPause + time.Millisecond) // the person has seen it
+	u.types("n")
+	if answer != "no" || u.dialog() != nil || u.prompt.ed.Text() != "whyy" {
+		t.Errorf("the answer is %q, the prompt %q", answer, u.prompt.ed.Text())
+	}
+}
+
+// bindingsConn answers the query for the file of key bindings.
+type bindingsConn struct {
+	u    *ui
+	file string
+	n    int
+}
+
+func (c *bindingsConn) Send(_ context.Context, op event.Op) error {
+	if q, ok := op.(event.Query); ok && q.Kind == "keybindings" {
+		c.n++
+		b, err := json.Marshal(map[string][]byte{"file": []byte(c.file)})
+		c.u.replies[q.ID](event.Reply{ID: q.ID, Value: b})
+		return err
+	}
+	return nil
+}
+
+func (c *bindingsConn) Events(context.Context) iter.Seq2[event.Envelope, error] { return nil }
+
+// A file of key bindings that is written while the program runs counts after a pause in typing.
+func TestKeybindingsAgain(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	c := &bindingsConn{u: u}
+	u.session = &Session{Conn: c}
+	altQ := term.Key{Code: 'q', Mod: term.Alt}
+	u.key(altQ)
+	c.file = `{"bindings": [{"context": "Chat", "bindings": {"alt+q": "app:toggleTodos"}}]}`
+	now = now.Add(bindingsRest / 2)
+	u.key(altQ)
+	if u.showTodo || c.n != 1 {
+		t.Errorf("the file was asked for %d times while keys came", c.n)
+	}
+	now = now.Add(bindingsRest + time.Millisecond)
+	u.key(altQ)
+	if !u.showTodo || c.n != 2 {
+		t.Errorf("the new binding does not hold; the file was asked for %d times", c.n)
+	}
+}
