@@ -48,7 +48,7 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		if !e.Partial {
 			return nil
 		}
-		return [][]byte{e.stream(env, ev)}
+		return e.stream(env, ev)
 	case Retry:
 		return e.line(env, "system", "api_retry", obj{
 			"attempt": ev.Attempt, "max_retries": ev.Max,
@@ -160,11 +160,23 @@ func (e *Encoder) hook(env Envelope, name, subtype string, fields obj) [][]byte 
 	return e.line(env, "system", subtype, fields)
 }
 
-// stream writes a stream_event line by hand: there is one for each delta, so it must cost next to nothing.
-func (e *Encoder) stream(env Envelope, ev Stream) []byte {
-	b := make([]byte, 0, len(ev.Raw)+200)
+// stream writes a stream_event line by hand: there is one for each delta, so it must cost next to nothing. The provider's
+// event comes from outside: it may have several lines, and what stands in one of them must not become a line of ours.
+func (e *Encoder) stream(env Envelope, ev Stream) [][]byte {
+	if !json.Valid(ev.Raw) {
+		return nil
+	}
+	raw := ev.Raw
+	if bytes.ContainsAny(raw, "\r\n") {
+		var one bytes.Buffer
+		if json.Compact(&one, raw) != nil {
+			return nil
+		}
+		raw = one.Bytes()
+	}
+	b := make([]byte, 0, len(raw)+200)
 	b = append(b, `{"event":`...)
-	b = append(b, ev.Raw...)
+	b = append(b, raw...)
 	b = append(b, `,"parent_tool_use_id":`...)
 	if env.Parent == "" {
 		b = append(b, "null"...)
@@ -179,7 +191,7 @@ func (e *Encoder) stream(env Envelope, ev Stream) []byte {
 	}
 	b = append(b, `,"type":"stream_event","uuid":`...)
 	b = msg.AppendString(b, e.NewID())
-	return append(b, '}')
+	return [][]byte{append(b, '}')}
 }
 
 func status(code int) any {

@@ -17,14 +17,20 @@ type choice struct {
 // ask puts a question of the session to the editor. The request goes out here, in order with the updates; a goroutine
 // waits for the answer.
 func (s *session) ask(a event.Ask) {
-	ctx := s.asking(a.ID)
+	ctx, answered := s.asks(a.ID)
 	if a.Tool == "AskUserQuestion" {
-		s.answers.Go(func() { s.questions(ctx, a) })
+		s.answers.Go(func() {
+			defer answered()
+			s.questions(ctx, a)
+		})
 		return
 	}
 	choices := choicesOf(a)
 	wait := s.choose(ctx, s.askedCall(a), choices)
-	s.answers.Go(func() { s.answer(ctx, a.ID, choices, wait) })
+	s.answers.Go(func() {
+		defer answered()
+		s.answer(ctx, a.ID, choices, wait)
+	})
 }
 
 // askedCall is the call that a question is about, with the input that would run.

@@ -31,8 +31,10 @@ func (s *session) forward(e event.Call) {
 		return
 	}
 	params["sessionId"] = s.id
-	wait, ctx := s.srv.wire.call(e.Kind, params), s.asking(e.ID)
+	ctx, answered := s.asks(e.ID)
+	wait := s.srv.wire.call(e.Kind, params)
 	s.answers.Go(func() {
+		defer answered()
 		var value json.RawMessage
 		ret := event.Return{ID: e.ID}
 		if err := wait(ctx, &value); err != nil {

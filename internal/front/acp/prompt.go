@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -34,7 +35,7 @@ func promptOf(blocks []content) (event.Prompt, error) {
 				return p, fault(codeParams, "a resource block without a resource")
 			}
 			p.Blocks = append(p.Blocks, embedded(*c.Resource)...)
-			inline(&text, "["+label(c.Resource.URI)+"]("+c.Resource.URI+")")
+			inline(&text, link(label(c.Resource.URI), c.Resource.URI))
 		default:
 			return p, fault(codeParams, "content of type %q cannot be sent to the model", c.Type)
 		}
@@ -51,11 +52,33 @@ func inline(b *strings.Builder, word string) {
 	b.WriteString(word + " ")
 }
 
-// linked is how a link stands in the text: a mention when it names a file.
+// link is how something with a name and a URI stands in the text. Both may come from anywhere (a file can be called
+// anything): they stay within the link, and mention nothing.
+func link(name, uri string) string {
+	name = strings.NewReplacer("[", `\[`, "]", `\]`, "@", `\@`).Replace(event.InertLine(name))
+	return "[" + name + "](" + cleanURI(uri) + ")"
+}
+
+// cleanURI encodes what may not stand in a URI as it is, or would end it where it is written.
+func cleanURI(uri string) string {
+	var b strings.Builder
+	for _, r := range uri {
+		if r > ' ' && unicode.IsPrint(r) && !strings.ContainsRune("\"<>()`\\", r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// linked is how a link stands in the text: a mention when it names a file, and can be one.
 func linked(c content) string {
 	path, from, to := fileOf(c.URI)
-	if path == "" {
-		return "[" + c.Name + "](" + c.URI + ")"
+	if path == "" || strings.ContainsAny(path, "\"\r\n") {
+		return link(c.Name, c.URI)
 	}
 	if from != "" {
 		path += "#L" + from
@@ -94,10 +117,14 @@ func label(uri string) string {
 	return uri
 }
 
-// embedded is a resource that came along whole.
+var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(\s*/?\s*resource\b)`) })
+
+// embedded is a resource that came along whole. Its text stays within the marks: what would end them is spelled so that
+// it does not.
 func embedded(r resource) []msg.Block {
+	head := "<resource uri=\"" + cleanURI(r.URI) + "\">"
 	if r.Text != nil {
-		return []msg.Block{msg.Text("<resource uri=\"" + r.URI + "\">\n" + *r.Text + "\n</resource>")}
+		return []msg.Block{msg.Text(head + "\n" + marks().ReplaceAllString(*r.Text, `<\$1`) + "\n</resource>")}
 	}
 	switch r.MimeType {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
@@ -105,5 +132,5 @@ func embedded(r resource) []msg.Block {
 	case "application/pdf":
 		return []msg.Block{{Type: msg.TypeDocument, Source: &msg.Source{Type: "base64", MediaType: r.MimeType, Data: r.Blob}}}
 	}
-	return []msg.Block{msg.Text("<resource uri=\"" + r.URI + "\">binary content of type " + r.MimeType + ", not shown</resource>")}
+	return []msg.Block{msg.Text(head + "binary content of type " + cleanURI(r.MimeType) + ", not shown</resource>")}
 }

@@ -63,16 +63,16 @@ type wire struct {
 	handle func(method string, params json.RawMessage, id string, r reply) // id and r are zero for a notification
 	warn   func(string)
 
-	mu      sync.Mutex // also orders lines
-	out     io.Writer
-	broken  error
+	out *event.Output
+
+	mu      sync.Mutex // never held while something is written
 	nextID  int
 	pending map[string]chan message // our requests, by id
 	ended   bool                    // nobody answers any more
 }
 
 func newWire(in io.Reader, out io.Writer, warn func(string)) *wire {
-	return &wire{in: bufio.NewReaderSize(in, 64<<10), out: out, warn: warn, pending: map[string]chan message{}}
+	return &wire{in: bufio.NewReaderSize(in, 64<<10), out: event.NewOutput(out), warn: warn, pending: map[string]chan message{}}
 }
 
 // ErrOutput is wrapped by the error of a write to standard output.
@@ -165,9 +165,10 @@ func (w *wire) answer(id json.RawMessage, result any, err error) {
 	w.write(m)
 }
 
-// notify sends a notification.
+// notify sends a notification. It waits for the editor to read, so the reader of the editor's lines must not call it.
 func (w *wire) notify(method string, params any) {
 	w.write(message{Method: method, Params: event.Encode(params)})
+	_ = w.out.Flush() // Serve tells of it
 }
 
 // call sends a request and returns a function that waits for its answer. The request is on its way when call returns,
@@ -209,22 +210,16 @@ func (w *wire) call(method string, params any) func(ctx context.Context, result 
 	}
 }
 
+// write puts a line. It does not wait for the editor to read.
 func (w *wire) write(m message) {
 	m.Version = "2.0"
-	line := append(event.Encode(m), '\n')
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.broken != nil {
-		return
-	}
-	if _, err := w.out.Write(line); err != nil {
-		w.broken = fmt.Errorf("%w: %w", ErrOutput, err)
-	}
+	w.out.Put(event.Encode(m))
 }
 
-// failed is the error of the first write that failed.
+// failed waits until all is written, and returns the error of the first write that failed.
 func (w *wire) failed() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.broken
+	if err := w.out.Flush(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOutput, err)
+	}
+	return nil
 }

@@ -25,7 +25,7 @@ type Options struct {
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	s := &server{o: o, ctx: ctx, sessions: map[string]*session{}}
+	s := &server{o: o, ctx: ctx, sessions: map[string]*session{}, holds: map[string]*hold{}}
 	s.wire = newWire(in, out, o.Warn)
 	s.wire.handle = s.take
 	ended := make(chan error, 1)
@@ -53,6 +53,34 @@ type server struct {
 	mu       sync.Mutex
 	client   clientCapabilities
 	sessions map[string]*session
+	holds    map[string]*hold // of ids that are being opened or closed
+}
+
+// hold is the right to open and close the session of one id.
+type hold struct {
+	sync.Mutex
+	wanted int // by how many; guarded by the server's mutex
+}
+
+// hold waits until nobody else opens or closes the session.
+func (s *server) hold(id string) (release func()) {
+	s.mu.Lock()
+	h := s.holds[id]
+	if h == nil {
+		h = &hold{}
+		s.holds[id] = h
+	}
+	h.wanted++
+	s.mu.Unlock()
+	h.Lock()
+	return func() {
+		h.Unlock()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if h.wanted--; h.wanted == 0 {
+			delete(s.holds, id)
+		}
+	}
 }
 
 // end closes every session and waits for what was begun.
@@ -99,9 +127,13 @@ func (s *server) take(method string, params json.RawMessage, id string, r reply)
 	case "session/list":
 		s.later(r, func() (any, error) { return s.list(p) })
 	case "session/close":
-		s.later(r, func() (any, error) { return obj{}, s.close(p.SessionID) })
+		s.later(r, func() (any, error) {
+			defer s.hold(p.SessionID)()
+			return obj{}, s.close(p.SessionID)
+		})
 	case "session/delete":
 		s.later(r, func() (any, error) {
+			defer s.hold(p.SessionID)()
 			_ = s.close(p.SessionID) // it need not be open
 			return obj{}, s.o.Agent.Delete(s.ctx, p.SessionID)
 		})
@@ -201,8 +233,12 @@ func (s *server) initialize(params json.RawMessage) (any, error) {
 	}, nil
 }
 
-// open answers session/new, session/load and session/resume.
+// open answers session/new, session/load and session/resume. Of one session there is one at a time: a second request
+// for it waits for the first, and then takes its place.
 func (s *server) open(method string, p sessionParams, r reply) {
+	if method != "session/new" {
+		defer s.hold(p.SessionID)()
+	}
 	sess, err := s.begin(method, p)
 	if err != nil {
 		r(nil, coded(err))
@@ -218,8 +254,12 @@ func (s *server) open(method string, p sessionParams, r reply) {
 		sess.replay()
 	}
 	s.mu.Lock()
+	was := s.sessions[sess.id]
 	s.sessions[sess.id] = sess
 	s.mu.Unlock()
+	if was != nil { // a new one was asked for by its id before it was there
+		was.end()
+	}
 	result := obj{"modes": modesOf(about), "configOptions": optionsOf(about)}
 	if method == "session/new" {
 		result["sessionId"] = sess.id
@@ -277,7 +317,7 @@ func serverOf(raw json.RawMessage) (Server, error) {
 	return out, nil
 }
 
-// close ends an open session.
+// close ends an open session. The caller holds its id.
 func (s *server) close(id string) error {
 	s.mu.Lock()
 	sess := s.sessions[id]

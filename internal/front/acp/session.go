@@ -33,14 +33,14 @@ type session struct {
 	queries   map[string]chan event.Reply
 	about     About
 	ended     bool
-	terminals map[string]string // of the editor, by the call that they show
+	terminals map[string]string  // of the editor, by the call that they show
+	open      map[string]*asking // what the editor was asked and has not answered, by the id of the question or call
 
 	// Of the events' goroutine.
 	calls    map[string]*call
-	streamed map[string]bool               // what was shown already of the block that is under way: "text", "thinking"
-	said     bool                          // an answer was shown in this turn
-	open     map[string]context.CancelFunc // questions that the editor was asked, by their id
-	used     int                           // tokens of the conversation after the last answer
+	streamed map[string]bool // what was shown already of the block that is under way: "text", "thinking"
+	said     bool            // an answer was shown in this turn
+	used     int             // tokens of the conversation after the last answer
 	titled   bool
 }
 
@@ -57,7 +57,7 @@ func newSession(srv *server, o *Opened, cwd string, client clientCapabilities) *
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{
 		srv: srv, id: o.ID, cwd: cwd, conn: o.Conn, history: o.History, client: client, stop: o.Close, ctx: ctx, cancel: cancel,
-		queries: map[string]chan event.Reply{}, calls: map[string]*call{}, open: map[string]context.CancelFunc{}, terminals: map[string]string{}, streamed: map[string]bool{}, titled: len(o.History) > 0,
+		queries: map[string]chan event.Reply{}, calls: map[string]*call{}, open: map[string]*asking{}, terminals: map[string]string{}, streamed: map[string]bool{}, titled: len(o.History) > 0,
 	}
 	s.loop.Go(s.run)
 	return s
@@ -103,18 +103,35 @@ func (s *session) end() {
 	s.stop()
 }
 
-// asking is the context of a question; it ends when the question is withdrawn.
-func (s *session) asking(id string) context.Context {
+// asking is something that the editor was asked.
+type asking struct{ cancel context.CancelFunc }
+
+// asks notes that the editor is asked something. The context ends when that is withdrawn; answered is to be called when
+// nobody waits any more.
+func (s *session) asks(id string) (ctx context.Context, answered func()) {
 	ctx, cancel := context.WithCancel(s.ctx)
-	s.open[id] = cancel
-	return ctx
+	a := &asking{cancel}
+	s.mu.Lock()
+	s.open[id] = a
+	s.mu.Unlock()
+	return ctx, func() {
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.open[id] == a { // a call may be asked about again
+			delete(s.open, id)
+		}
+	}
 }
 
-// withdraw takes back a question, or forgets it.
+// withdraw takes back what the editor was asked, if it has not answered yet.
 func (s *session) withdraw(id string) {
-	if cancel := s.open[id]; cancel != nil {
-		cancel()
-		delete(s.open, id)
+	s.mu.Lock()
+	a := s.open[id]
+	delete(s.open, id)
+	s.mu.Unlock()
+	if a != nil {
+		a.cancel()
 	}
 }
 

@@ -19,10 +19,7 @@ type clientCapabilities struct {
 	} `json:"fs"`
 	Terminal bool `json:"terminal"`
 	Session  struct {
-		Notices       *struct{} `json:"notices"`
-		ConfigOptions *struct {
-			Boolean *struct{} `json:"boolean"`
-		} `json:"configOptions"`
+		Notices *struct{} `json:"notices"`
 	} `json:"session"`
 	Elicitation struct {
 		Form *struct{} `json:"form"`

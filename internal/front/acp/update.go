@@ -50,6 +50,8 @@ func (s *session) event(env event.Envelope) {
 		s.forward(e)
 	case event.CallCancelled:
 		s.withdraw(e.ID)
+	case event.AskWithdrawn:
+		s.withdraw(e.ID)
 	case event.ModeChanged, event.ModelChanged:
 		s.changed()
 	case event.Notice:

@@ -35,11 +35,14 @@ var ErrOutput = errors.New("write to standard output")
 
 // Run serves a session until standard input has ended and all queued turns are done. It returns the last result.
 func Run(ctx context.Context, conn event.Conn, in *Reader, out io.Writer, o Options) (event.Result, error) {
-	s := &server{ctx: ctx, conn: conn, out: out, o: o, session: o.Session, named: map[string]string{}, asks: map[string]event.Ask{}, calls: map[string]struct{}{}}
+	s := &server{ctx: ctx, conn: conn, out: event.NewOutput(out), o: o, session: o.Session, named: map[string]string{}, asks: map[string]event.Ask{}, calls: map[string]struct{}{}}
 	s.o.Encoder.Named = s.isNamed
 	go s.read(in)
 	last, err := s.write()
 	s.mirrored()
+	if broken := s.flush(); err == nil {
+		err = broken
+	}
 	// The reader ends with the input. It is not waited for: a host that keeps the pipe open after the session has
 	// ended must not keep the program.
 	return last, err
@@ -51,28 +54,26 @@ func decodeBlocks(raw json.RawMessage) ([]msg.Block, error) { return msg.DecodeC
 type server struct {
 	ctx  context.Context
 	conn event.Conn
-	out  io.Writer
+	out  *event.Output
 	o    Options
 
-	mu      sync.Mutex           // also orders lines
+	mu      sync.Mutex           // never held while something is written or sent
 	session string               // as last seen
 	asks    map[string]event.Ask // open questions, by the id of the request
 	calls   map[string]struct{}  // open calls, likewise
 	closed  bool                 // the host sends nothing any more
-	broken  error                // of a write
 	named   map[string]string    // messages that the host named and that have not ended: their state
 }
 
-// line writes one line.
-func (s *server) line(b []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.broken != nil {
-		return
+// line puts one line. It does not wait for the host to read: the reader of the host's lines puts some too.
+func (s *server) line(b []byte) { s.out.Put(b) }
+
+// flush waits until the host has read all lines.
+func (s *server) flush() error {
+	if err := s.out.Flush(); err != nil {
+		return fmt.Errorf("%w: %w", ErrOutput, err)
 	}
-	if _, err := s.out.Write(append(b, '\n')); err != nil {
-		s.broken = fmt.Errorf("%w: %w", ErrOutput, err)
-	}
+	return nil
 }
 
 // write turns events into lines until the session ends.
@@ -118,11 +119,8 @@ func (s *server) write() (event.Result, error) {
 				s.settle(env)
 			}
 		}
-		s.mu.Lock()
-		broken := s.broken
-		s.mu.Unlock()
-		if broken != nil {
-			return last, broken
+		if err := s.flush(); err != nil {
+			return last, err
 		}
 	}
 	return last, nil

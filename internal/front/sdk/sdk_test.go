@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lathe/internal/event"
 	"lathe/internal/front/sdk"
@@ -103,6 +104,81 @@ func TestCalls(t *testing.T) {
 	close(c.events)
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// A host that reads nothing for a while is heard all the same: what it asks for reaches the session, and is told of in
+// order once it reads again.
+func TestSlowHost(t *testing.T) {
+	c := &conn{events: make(chan event.Envelope, 1), got: make(chan event.Op, 64)}
+	out, lines := io.Pipe()
+	done := make(chan error, 1)
+	in, write := io.Pipe()
+	go func() {
+		_, err := sdk.Run(context.Background(), c, sdk.NewReader(in), lines, sdk.Options{
+			Encoder: event.Encoder{NewID: func() string { return "u" }}, Warn: func(string) {},
+		})
+		lines.Close()
+		done <- err
+	}()
+	c.events <- event.Envelope{Session: "s", Event: event.Notice{Text: "x"}}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // the rest of the line waits
+		t.Fatal(err)
+	}
+	said := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(write, `{"type":"user","uuid":"p","message":{"role":"user","content":"hello"}}
+{"type":"control_request","request_id":"nothing","request":{}}
+{"type":"control_request","request_id":"i","request":{"subtype":"interrupt"}}
+`)
+		said <- err
+	}()
+	if p, ok := c.next(t).(event.Prompt); !ok || p.Text != "hello" {
+		t.Errorf("the message: %+v", p)
+	}
+	if op, ok := c.next(t).(event.Interrupt); !ok {
+		t.Errorf("the interrupt: %+v", op)
+	}
+	if err := <-said; err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	c.next(t) // Close
+	close(c.events)
+	all, err := io.ReadAll(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for line := range strings.Lines("{" + string(all)) {
+		var m struct {
+			Type     string
+			Response struct {
+				ID string `json:"request_id"`
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		order = append(order, m.Type+" "+m.Response.ID)
+	}
+	if got := strings.Join(order, ","); got != "system ,command_lifecycle ,control_response nothing,control_response i" {
+		t.Errorf("the lines: %s", got)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// next is the next op of the host.
+func (c *conn) next(t *testing.T) event.Op {
+	t.Helper()
+	select {
+	case op := <-c.got:
+		return op
+	case <-time.After(time.Minute):
+		t.Fatal("an op does not come")
+		return nil
 	}
 }
 
