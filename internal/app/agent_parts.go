@@ -69,7 +69,7 @@ func (r *run) agentSources() []attach.Source {
 		attach.Changed(r.tools.files, r.tools.workspace.Rel, r.hooks.fileChanged),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.agentTasks(),
-		attach.Queued(r.session.Waiting, r.session.TakeQueued),
+		attach.Queued(r.session.Queued, r.blocks, r.session.Unqueue),
 	)
 }
 

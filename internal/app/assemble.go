@@ -173,6 +173,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	if r.hooks != nil && r.agent == nil {
 		in.Submit, in.Resume = r.hooks.submit, r.toolStage.Resume
 	}
+	r.input = in
 	return pipeline.Deps{
 		Input:     in,
 		Attach:    r.sources(),
@@ -302,7 +303,7 @@ func (r *run) sources() []attach.Source {
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.taskSource(),
 		attach.Budget(r.o.maxBudget, r.ledger.Used),
-		attach.Queued(r.joinsTurn, r.takeQueued),
+		attach.Queued(r.joining, r.blocks, r.join),
 	)
 }
 

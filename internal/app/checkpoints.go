@@ -92,15 +92,6 @@ func (r *run) mark(p event.Prompt) {
 	}
 }
 
-// takeQueued hands over the prompts that enter the running turn. What is changed from then on belongs to the last one.
-func (r *run) takeQueued() []event.Prompt {
-	q := r.session.TakeQueued()
-	for _, p := range q {
-		r.mark(p)
-	}
-	return q
-}
-
 // putBack goes back to the files of before a prompt. What was put back must be read again before it is edited.
 func (r *run) putBack(ctx context.Context, prompt string, force bool) (*checkpoint.Plan, error) {
 	store := r.checkpoints.Load()

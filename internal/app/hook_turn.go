@@ -128,10 +128,33 @@ func (h *hooks) submit(ctx context.Context, t *turn.Turn) turn.Hooked {
 	return out
 }
 
-// joinsTurn reports whether prompts wait that may enter the running turn. Where hooks see every prompt, each becomes
-// a turn of its own instead, since what a hook takes its time for may not hold up the context of a step.
-func (r *run) joinsTurn() bool {
-	return r.session.Waiting() && (r.hooks == nil || !r.hooks.bus.Has(hook.UserPromptSubmit, ""))
+// joining are the prompts that wait and may enter the running turn: those up to the first one that needs a turn of its
+// own. Where hooks see every prompt that is each, since what a hook takes its time for may not hold up the context of a step.
+func (r *run) joining() []event.Prompt {
+	q := r.session.Queued()
+	if len(q) == 0 || r.hooks != nil && r.hooks.bus.Has(hook.UserPromptSubmit, "") {
+		return nil
+	}
+	for i, p := range q {
+		if !r.input.Joins(p) {
+			return q[:i]
+		}
+	}
+	return q
+}
+
+// blocks is what a prompt that joins a turn says to the model.
+func (r *run) blocks(p event.Prompt) ([]msg.Block, error) { return r.input.Blocks(p) }
+
+// join takes a prompt that enters the running turn out of the queue. What is changed from then on belongs to it.
+func (r *run) join(id string) bool {
+	for _, p := range r.session.Queued() {
+		if p.ID == id && r.session.Unqueue(id) {
+			r.mark(p)
+			return true
+		}
+	}
+	return false
 }
 
 // stopping runs the hooks of an answer that would end the turn.

@@ -22,6 +22,7 @@ import (
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/attach"
 	"lathe/internal/pipeline/compact"
+	"lathe/internal/pipeline/input"
 	"lathe/internal/pipeline/tools"
 	"lathe/internal/price"
 	"lathe/internal/proc"
@@ -45,6 +46,7 @@ type run struct {
 
 	session   *engine.Session
 	toolStage *tools.Stage
+	input     input.Deps
 	compact   *compact.Stage
 	ledger    *account.Ledger
 	keeper    *keeper

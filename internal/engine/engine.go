@@ -179,6 +179,13 @@ func (s *Session) Freeze(f session.Frozen) error {
 // Waiting reports whether prompts are queued; TakeQueued takes them.
 func (s *Session) Waiting() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.queue) > 0 }
 
+// Queued returns the prompts that wait, oldest first. They stay where they are.
+func (s *Session) Queued() []event.Prompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.queue)
+}
+
 // Queue adds a prompt to those that wait: it enters the running turn, or whoever runs the session takes it afterwards.
 func (s *Session) Queue(p event.Prompt) { s.mu.Lock(); s.queue = append(s.queue, p); s.mu.Unlock() }
 

@@ -25,6 +25,9 @@ type Item struct {
 	Blocks []msg.Block // instead of Text
 	User   bool        // a person's own words (a queued prompt), not context
 	ID     string      // uuid, for a queued prompt
+	// Take is called right before the item is attached, and takes it from where it waited; false: it is gone from there.
+	// What waits is lost with no interrupt. Nil: nothing is taken.
+	Take func() bool
 }
 
 // Source is one kind of context.
@@ -71,10 +74,13 @@ func New(sources ...Source) func(context.Context, *turn.Turn) error {
 				delete(behind, w.index)
 			}
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		// What was collected is attached after an interrupt, too: its sources take it for told. Only the person's own words
+		// wait for a turn that answers them.
+		interrupted := ctx.Err() != nil
+		if err := appendAll(t, active, results, seen, interrupted); err != nil || !interrupted {
+			return err
 		}
-		return appendAll(t, active, results, seen)
+		return context.Cause(ctx)
 	}
 }
 
@@ -132,10 +138,10 @@ func (w *work) wait(ctx context.Context) collected {
 	return got
 }
 
-func appendAll(t *turn.Turn, active []*work, results []collected, seen Seen) error {
+func appendAll(t *turn.Turn, active []*work, results []collected, seen Seen, interrupted bool) error {
 	for i, s := range active {
 		r := results[i]
-		if r.err != nil {
+		if r.err != nil && !interrupted {
 			t.Note("%s: %v", s.Name, r.err)
 			if err := t.Emit(event.Notice{Level: "warning", Text: fmt.Sprintf("context source %s: %v", s.Name, r.err)}); err != nil {
 				return err
@@ -143,7 +149,7 @@ func appendAll(t *turn.Turn, active []*work, results []collected, seen Seen) err
 		}
 		left := s.Budget
 		for _, item := range r.items {
-			if !item.User && seen.Has(s.Name, item.Key) {
+			if item.User && interrupted || !item.User && seen.Has(s.Name, item.Key) || item.Take != nil && !item.Take() {
 				continue
 			}
 			if err := t.Append(message(s.Source, item, &left)); err != nil {

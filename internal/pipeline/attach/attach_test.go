@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -229,6 +230,10 @@ func TestChangedFiles(t *testing.T) {
 	if got := step(); !strings.Contains(got, "-TWO\n+two") {
 		t.Errorf("changed back: %q", got)
 	}
+	write("one\nTWO\n", 500)
+	if got := step(); !strings.Contains(got, "-two\n+TWO") {
+		t.Errorf("changed as it was once before: %q", got)
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +243,7 @@ func TestChangedFiles(t *testing.T) {
 	if got := step(); got != "" {
 		t.Errorf("told twice that it is gone: %q", got)
 	}
-	if d := cmp.Diff([]string{"a.txt change", "a.txt change", "a.txt unlink"}, told); d != "" {
+	if d := cmp.Diff([]string{"a.txt change", "a.txt change", "a.txt change", "a.txt unlink"}, told); d != "" {
 		t.Errorf("who is told: %s", d)
 	}
 }
@@ -278,9 +283,103 @@ func TestTodo(t *testing.T) {
 	}
 }
 
+// queuedIn is the source of a queue.
+func queuedIn(queue *[]event.Prompt) attach.Source {
+	return attach.Queued(
+		func() []event.Prompt { return *queue },
+		func(p event.Prompt) ([]msg.Block, error) { return []msg.Block{msg.Text(p.Text)}, nil },
+		func(id string) bool {
+			n := len(*queue)
+			*queue = slices.DeleteFunc(slices.Clone(*queue), func(p event.Prompt) bool { return p.ID == id })
+			return len(*queue) < n
+		})
+}
+
+// An interrupt while the sources collect loses nothing that one of them has taken: what was queued stays queued, and what a
+// source takes for told is told.
+func TestInterruptLosesNothing(t *testing.T) {
+	queue := []event.Prompt{{ID: "q1", Text: "also this"}}
+	told := false
+	once := attach.Source{Name: "once", Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) {
+		if told {
+			return nil, nil
+		}
+		told = true
+		return []attach.Item{{Key: "k", Text: "told once"}}, nil
+	}}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	slow := attach.Source{Name: "slow", Collect: func(ctx context.Context, _ *turn.Turn, _ attach.Seen) ([]attach.Item, error) {
+		cancel(turn.ErrInterrupted)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}
+	w := newWorld()
+	w.t.Step = 2
+	run := attach.New(once, queuedIn(&queue), slow)
+	if err := run(ctx, w.t); !errors.Is(err, turn.ErrInterrupted) || len(w.events) > 0 {
+		t.Errorf("%v, told %+v", err, w.events)
+	}
+	if len(queue) != 1 || strings.Contains(w.text(), "also this") {
+		t.Errorf("the queue is %v, the conversation %q", queue, w.text())
+	}
+	if err := run(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	if len(queue) != 0 || strings.Count(w.text(), "also this") != 1 || strings.Count(w.text(), "told once") != 1 {
+		t.Errorf("afterwards the queue is %v, the conversation %q", queue, w.text())
+	}
+}
+
+// A prompt that somebody took back meanwhile is not attached.
+func TestQueuedPromptThatWasTakenBack(t *testing.T) {
+	queue := []event.Prompt{{ID: "q1", Text: "one"}, {ID: "q2", Text: "two"}}
+	s := queuedIn(&queue)
+	collect := s.Collect
+	s.Collect = func(ctx context.Context, t *turn.Turn, seen attach.Seen) ([]attach.Item, error) {
+		items, err := collect(ctx, t, seen)
+		queue = queue[1:]
+		return items, err
+	}
+	w := newWorld()
+	w.t.Step = 2
+	if err := attach.New(s)(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	if w.text() != "two\n" {
+		t.Errorf("got %q", w.text())
+	}
+}
+
+// Each run is told of its own budget, once a level, and again after a compaction.
+func TestBudgetOfEachRun(t *testing.T) {
+	w := newWorld()
+	told := func(run func(context.Context, *turn.Turn) error) int {
+		before := len(w.t.Messages)
+		if err := run(t.Context(), w.t); err != nil {
+			t.Fatal(err)
+		}
+		return len(w.t.Messages) - before
+	}
+	spent := 0.0
+	first := attach.New(attach.Budget(1, func() float64 { return spent }))
+	second := attach.New(attach.Budget(1, func() float64 { return spent }))
+	var got []int
+	for _, at := range []float64{0.4, 0.6, 0.7, 0.95, 0.99} {
+		spent = at
+		got = append(got, told(first))
+	}
+	spent = 0.6
+	got = append(got, told(second), told(second))
+	w.t.Messages = append(w.t.Messages, msg.Message{Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary})
+	got = append(got, told(second), told(second))
+	if d := cmp.Diff([]int{0, 1, 0, 1, 0, 1, 0, 1, 0}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestQueuedPromptsAreTheUsersOwnWords(t *testing.T) {
 	queue := []event.Prompt{{ID: "q1", Text: "also this"}}
-	run := attach.New(attach.Queued(func() bool { return len(queue) > 0 }, func() []event.Prompt { q := queue; queue = nil; return q }))
+	run := attach.New(queuedIn(&queue))
 	w := newWorld()
 	if err := run(t.Context(), w.t); err != nil || len(w.t.Messages) != 0 {
 		t.Errorf("taken in the first pass: %v, %v", w.t.Messages, err)

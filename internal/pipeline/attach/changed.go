@@ -3,14 +3,19 @@ package attach
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 
 	"lathe/internal/diff"
 	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
+
+const changedName = "changed_file"
 
 // changedMax is the size up to which a changed file is read again, in bytes.
 const changedMax = 256 << 10
@@ -19,9 +24,9 @@ const changedMax = 256 << 10
 // of each, with "change" or "unlink"; nil: nobody is.
 func Changed(files *tool.ReadCache, rel func(string) string, told func(path, what string)) Source {
 	return Source{
-		Name: "changed_file", Budget: 32 << 10,
+		Name: changedName, Budget: 32 << 10,
 		When: func(_ *turn.Turn, _ Seen) bool { return len(files.All()) > 0 },
-		Collect: func(ctx context.Context, _ *turn.Turn, _ Seen) ([]Item, error) {
+		Collect: func(ctx context.Context, _ *turn.Turn, seen Seen) ([]Item, error) {
 			all := files.All()
 			paths := make([]string, 0, len(all))
 			for p := range all {
@@ -34,6 +39,7 @@ func Changed(files *tool.ReadCache, rel func(string) string, told func(path, wha
 					break
 				}
 				if item, ok := changedItem(ctx, files, p, all[p], rel(p)); ok {
+					item.Key = fresh(seen, changedName, item.Key) // a file may become again what it was
 					out = append(out, item)
 					if told != nil {
 						told(p, whatOf(files, p))
@@ -55,6 +61,9 @@ func whatOf(files *tool.ReadCache, path string) string {
 
 func changedItem(ctx context.Context, files *tool.ReadCache, path string, was tool.ReadState, name string) (Item, bool) {
 	info, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return Item{}, false // it may be there, and unchanged
+	}
 	if err != nil {
 		files.Forget(path)
 		return Item{Key: "gone " + path + was.ModTime.String(), Text: fmt.Sprintf("%s was read before and is no longer there.", name)}, true

@@ -70,28 +70,21 @@ func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger 
 	return carried{messages: append([]msg.Message{bound}, out...), told: told(meta, len(skills), len(files), len(lists), names)}
 }
 
-// latestCounts reports context of which only what was attached last counts.
-func latestCounts(m msg.Message) bool {
-	return m.Kind == msg.KindAttachment && slices.Contains([]string{"date", "plan", "skill_listing", "directory"}, m.Source)
-}
-
 // keptNames counts what is kept word for word; fixed is how many of it stand before the files.
 type keptNames struct{ fixed, rules, pins, open int }
 
-// keep copies what must survive word for word: rules, the date, pins; and what waits for an answer, with the
+// keep copies what must survive word for word: rules, how things stand, pins; and what waits for an answer, with the
 // context that was attached to it and not seen yet.
 func (s *Stage) keep(v sight) (out []msg.Message, n keptNames) {
 	at := map[string]int{}
-	for _, m := range v.view {
-		rule := m.Kind == msg.KindAttachment && (m.Source == "memory" || m.Source == "conditional_rule" || m.Source == "auto_memory")
-		if !rule && !latestCounts(m) {
+	stands := standing(v.view)
+	for i, m := range v.view {
+		rule := isRule(m)
+		if !rule && !stands[i] {
 			continue
 		}
 		id := m.Source + " " + m.Key
-		switch {
-		case latestCounts(m):
-			id = m.Source
-		case strings.HasPrefix(m.Key, "start "): // each replaces the one before
+		if rule && strings.HasPrefix(m.Key, "start ") { // each replaces the one before
 			id = m.Source + " start"
 		}
 		if i, ok := at[id]; ok {

@@ -21,14 +21,15 @@ func Collapse(view []msg.Message, s Settings) ([]msg.Message, Report) {
 }
 
 func findChains(view []msg.Message, s Settings) Edit {
-	a := study(view, s)
+	a, stands := study(view, s), standing(view)
 	end := unanswered(view)
 	for end > 0 && !typed(view[end-1]) { // the last turn that was answered stays whole
 		end--
 	}
 	e := Edit{Step: "collapse"}
 	for i := 0; i < end; {
-		if !a.safe[i] || !inChain(view[i]) {
+		// What stands before the first answer came with the prompt, and stays with it.
+		if !a.safe[i] || !inChain(view[i]) || view[i].Kind != msg.KindAssistant {
 			i++
 			continue
 		}
@@ -45,8 +46,8 @@ func findChains(view []msg.Message, s Settings) Edit {
 			i = to + 1
 			continue
 		}
-		for _, m := range view[i : last+1] {
-			if protected(m, s) {
+		for j, m := range view[i : last+1] {
+			if protected(m, s) || stands[i+j] {
 				keep = append(keep, m.ID)
 			}
 		}

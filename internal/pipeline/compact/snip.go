@@ -21,7 +21,7 @@ func findSnip(view []msg.Message, s Settings) Edit {
 	if s.Target <= 0 || over <= 0 {
 		return Edit{}
 	}
-	a := study(view, s)
+	a, stands := study(view, s), standing(view)
 	from, head := 0, 0
 	for i := range view { // the end of the head
 		n := s.Counter.Messages(view[i : i+1])
@@ -37,7 +37,7 @@ func findSnip(view []msg.Message, s Settings) Edit {
 	var keep []string
 	for i := from; i < len(view); i++ {
 		m := view[i]
-		if i >= waits && typed(m) || protected(m, s) {
+		if i >= waits && typed(m) || protected(m, s) || stands[i] {
 			keep = append(keep, m.ID)
 		} else {
 			gone += s.Counter.Messages(view[i : i+1])

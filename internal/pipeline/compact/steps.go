@@ -101,13 +101,18 @@ func hasResult(m msg.Message) bool {
 func protected(m msg.Message, s Settings) bool {
 	switch m.Kind {
 	case msg.KindAttachment:
-		return m.Source == "memory" || m.Source == "conditional_rule" || m.Source == "auto_memory" || m.Source == sourcePins
+		return isRule(m) || m.Source == sourcePins
 	case msg.KindUser:
 		return typed(m) && pinned(m.Text(), s.Pins)
 	case msg.KindSummary:
 		return m.Source != SubEdit
 	}
 	return false
+}
+
+// isRule reports instructions of the user and the project, and what they have given access to.
+func isRule(m msg.Message) bool {
+	return m.Kind == msg.KindAttachment && slices.Contains([]string{"memory", "conditional_rule", "auto_memory", "agent_memory", "directory_added"}, m.Source)
 }
 
 // unanswered is the index from which on no answer has ended a turn: the person's messages from there on wait.

@@ -105,6 +105,59 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// What tells how things stand is not attached again while the conversation has it: no step takes the newest of it, nor what
+// came with a prompt.
+func TestStepsKeepHowThingsStand(t *testing.T) {
+	context := func(id, source, key string) msg.Message {
+		return msg.Message{ID: id, Kind: msg.KindAttachment, Source: source, Key: key, Meta: true, Blocks: []msg.Block{msg.Text(id)}}
+	}
+	view := []msg.Message{
+		user("one"), context("first mcp", "mcp", "1"), context("file", "mention", "x"), context("date", "date", "1"),
+		call("a", "1", "Read", `{"file_path":"/x"}`), result("1", long), context("second mcp", "mcp", "2"), context("third mcp", "mcp", "3"),
+		context("plan mode", "plan_mode", "on"), context("diff", "changed_file", "k"),
+		call("b", "2", "Read", `{"file_path":"/y"}`), result("2", strings.Repeat(long, 4)), context("folder", "directory_added", "/d"), context("off", "plan_mode", "off"),
+		context("tomorrow", "date", "2"), end("c"), user("two"), end("d"), user("three"),
+	}
+	collapsed, _ := Collapse(view, Settings{})
+	snipped, _ := Snip(view, Settings{Target: 100})
+	for name, tt := range map[string]struct {
+		got  []msg.Message
+		want []string
+	}{
+		"collapse": {collapsed, []string{
+			"one", "first mcp", "file", "date", "cut m1 [Tool calls of this turn, shortened. Th…", "third mcp", "folder", "off", "tomorrow", "ec", "two", "ed", "three",
+		}},
+		"snip": {snipped, []string{
+			"one", "first mcp", "file", "date", "m1 thinking", "r1 " + clip(long, 70), "second mcp", "third mcp", "plan mode", "diff",
+			"cut m2 [5 earlier messages of this conversatio…", "folder", "off", "tomorrow", "three",
+		}},
+	} {
+		if d := cmp.Diff(tt.want, shape(tt.got)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	kept, _ := (&Stage{}).keep(sight{view: view})
+	var names []string
+	for _, m := range kept {
+		names = append(names, m.Blocks[0].Text)
+	}
+	if d := cmp.Diff([]string{"third mcp", "folder", "off", "tomorrow", "three"}, names); d != "" {
+		t.Errorf("carried over a compaction: %s", d)
+	}
+}
+
+// Plan mode that an approved plan has ended does not come back with a compaction.
+func TestPlanModeThatWasLeft(t *testing.T) {
+	on := msg.Message{ID: "on", Kind: msg.KindAttachment, Source: "plan_mode", Key: "on", Meta: true, Blocks: []msg.Block{msg.Text("plan mode is on")}}
+	view := []msg.Message{user("one"), on, call("a", "1", "ExitPlanMode", `{"plan":"p"}`)}
+	if got := standing(view); !got[1] {
+		t.Error("plan mode goes on while the plan is not approved")
+	}
+	if got := standing(append(view, result("1", "approved"))); len(got) > 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
 func anyView(t *rapid.T) []msg.Message {
 	var view []msg.Message
 	n := 0

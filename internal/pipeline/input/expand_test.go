@@ -129,3 +129,39 @@ func TestUnknownCommand(t *testing.T) {
 		}
 	}
 }
+
+// A prompt that needs a turn of its own does not slip into one that runs, where what it asks for would be lost.
+func TestJoins(t *testing.T) {
+	d := input.Deps{
+		Commands: commands(input.Command{Name: "compact"}),
+		Resolve:  func(path string) (string, bool) { return "/w/" + path, strings.HasSuffix(path, ".md") },
+		Unknown:  true,
+	}
+	for _, c := range []struct {
+		name string
+		p    event.Prompt
+		want bool
+	}{
+		{"words", event.Prompt{Text: "also that"}, true},
+		{"an image", event.Prompt{Images: []string{"a.png"}}, true},
+		{"nothing", event.Prompt{}, false},
+		{"a command", event.Prompt{Text: "/compact now"}, false},
+		{"a command as text", event.Prompt{Text: "/compact now", Literal: true}, true},
+		{"no command", event.Prompt{Text: "/etc/hosts is wrong"}, true},
+		{"a command that nobody knows, which is text", event.Prompt{Text: "/nobody"}, true},
+		{"a file", event.Prompt{Text: "see @a.md"}, false},
+		{"an address", event.Prompt{Text: "ask a@b.org"}, true},
+		{"a file in what was piped in", event.Prompt{Text: "see @a.md", Typed: 3}, true},
+		{"deep thinking", event.Prompt{Text: "ultrathink about it"}, false},
+		{"no turn", event.Prompt{Text: "x", NoQuery: true}, false},
+		{"ended work", event.Prompt{Text: "x", Origin: "task-notification"}, false},
+	} {
+		if got := d.Joins(c.p); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+	d.Unknown = false
+	if d.Joins(event.Prompt{Text: "/nobody"}) {
+		t.Error("a command that nobody knows has an answer of its own in a terminal")
+	}
+}

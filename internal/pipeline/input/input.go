@@ -134,28 +134,67 @@ func (d Deps) submit(ctx context.Context, t *turn.Turn, prompt []msg.Message) er
 	return nil
 }
 
+// Joins reports whether a prompt can enter a running turn as it is: it is no command, names no file, and asks for
+// nothing that a turn must begin with.
+func (d Deps) Joins(p event.Prompt) bool {
+	if p.Empty() || p.Origin != "" || p.NoQuery {
+		return false
+	}
+	if p.Literal {
+		return true
+	}
+	if name, _, ok := SplitCommand(p.Text); ok && d.Commands != nil {
+		all := d.Commands()
+		if _, known := find(all, name); known || len(all) > 0 && !d.Unknown {
+			return false
+		}
+	}
+	own := ownWords(p)
+	for _, ref := range Mentions(own) {
+		if _, ok := d.Resolve(parseRange(ref).Path); ok {
+			return false
+		}
+	}
+	return !hasKeyword(own, "ultrathink")
+}
+
+// ownWords is what the user wrote of a prompt; the rest was passed on.
+func ownWords(p event.Prompt) string {
+	if p.Typed > 0 && p.Typed < len(p.Text) {
+		return p.Text[:p.Typed]
+	}
+	return p.Text
+}
+
+// Blocks is what a prompt says to the model, with its images.
+func (d Deps) Blocks(p event.Prompt) ([]msg.Block, error) {
+	var out []msg.Block
+	for _, path := range p.Images {
+		img, err := d.Image(path)
+		if err != nil {
+			return nil, fmt.Errorf("image %s: %w", path, err)
+		}
+		out = append(out, img)
+	}
+	out = append(out, p.Blocks...)
+	if strings.TrimSpace(p.Text) != "" {
+		out = append(out, msg.Text(p.Text))
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the prompt is empty")
+	}
+	return out, nil
+}
+
 // message builds the user message.
 func (d Deps) message(t *turn.Turn, in event.Prompt) (msg.Message, error) {
 	m := msg.Message{ID: in.ID, Kind: msg.KindUser, Meta: in.Origin != ""}
-	for _, path := range in.Images {
-		img, err := d.Image(path)
-		if err != nil {
-			return m, failure(fmt.Errorf("image %s: %w", path, err))
-		}
-		m.Blocks = append(m.Blocks, img)
-	}
-	m.Blocks = append(m.Blocks, in.Blocks...)
-	if strings.TrimSpace(in.Text) != "" {
-		m.Blocks = append(m.Blocks, msg.Text(in.Text))
-	}
-	if len(m.Blocks) == 0 {
-		return m, failure(errors.New("the prompt is empty"))
+	var err error
+	if m.Blocks, err = d.Blocks(in); err != nil {
+		return m, failure(err)
 	}
 	if !in.Literal {
-		own := in.Text
-		if in.Typed > 0 && in.Typed < len(own) {
-			own = own[:in.Typed]
-		}
+		own := ownWords(in)
 		t.Ultra = hasKeyword(own, "ultrathink")
 		d.mentions(t, &m, own)
 	}

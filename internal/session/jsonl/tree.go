@@ -20,6 +20,38 @@ type tree struct {
 const none = -1
 
 func newTree(lines []line) *tree {
+	t := buildTree(lines, nil)
+	if torn := t.torn(); len(torn) > 0 {
+		return buildTree(lines, torn)
+	}
+	return t
+}
+
+// torn names the records of compactions whose write a crash cut off: a boundary counts with all that it carries over, or
+// the conversation would begin with nothing.
+func (t *tree) torn() map[string]bool {
+	var out map[string]bool
+	for _, bound := range t.bounds {
+		carried := t.metadata(bound).Carried
+		if len(carried) == 0 {
+			continue
+		}
+		if _, whole := t.index[carried[len(carried)-1]]; whole {
+			continue
+		}
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out[t.uuid(bound)] = true
+		for _, id := range carried {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// buildTree leaves out the records that are named.
+func buildTree(lines []line, without map[string]bool) *tree {
 	t := &tree{}
 	onlySide := !slices.ContainsFunc(lines, func(l line) bool {
 		return (l.kind == kindUser || l.kind == kindAssistant) && !l.has(flagSidechain)
@@ -28,6 +60,9 @@ func newTree(lines []line) *tree {
 	t.index = make(map[string]int, len(lines))
 	for _, l := range lines {
 		if l.kind < kindUser || l.kind > kindProgress || l.has(flagSidechain) && !onlySide {
+			continue
+		}
+		if without != nil && without[string(l.get(l.uuid))] {
 			continue
 		}
 		l.flags &^= flagSidechain // a sub-agent's own file, resumed: there is nothing beside which it could run
@@ -166,6 +201,7 @@ type preservation struct {
 func (p *preservation) has(uuid string) bool { return p.uuids[uuid] }
 
 type compactMetadata struct {
+	Carried []string `json:"carriedUuids"`
 	Segment struct {
 		Head   string `json:"headUuid"`
 		Anchor string `json:"anchorUuid"`
@@ -179,12 +215,7 @@ type compactMetadata struct {
 
 func (t *tree) preserved(bound int) *preservation {
 	p := &preservation{anchor: none, uuids: map[string]bool{}}
-	var meta compactMetadata
-	eachField(t.recs[bound].all, func(key, value []byte) {
-		if string(key) == "compactMetadata" && json.Unmarshal(value, &meta) != nil {
-			meta = compactMetadata{}
-		}
-	})
+	meta := t.metadata(bound)
 	uuids := meta.Messages.UUIDs
 	if len(uuids) == 0 {
 		uuids = t.segment(meta.Segment.Head, meta.Segment.Tail, bound)
@@ -202,6 +233,15 @@ func (t *tree) preserved(bound int) *preservation {
 		}
 	}
 	return p
+}
+
+func (t *tree) metadata(bound int) (meta compactMetadata) {
+	eachField(t.recs[bound].all, func(key, value []byte) {
+		if string(key) == "compactMetadata" && json.Unmarshal(value, &meta) != nil {
+			meta = compactMetadata{}
+		}
+	})
+	return meta
 }
 
 // segment lists the records from tail back to head.
