@@ -6,6 +6,6 @@
 // say what to do, never an error of the session; what a server says of itself (annotations, names, descriptions) is not
 // trusted; every child belongs to the run's process group, and every goroutine is joined by Set.Close.
 //
-// It is wired by package app (app/mcp.go); the tools that models see are in tool/mcp. Start reading at Set. The
+// It is wired by package app (app/mcp.go); the tools that models see are in tool/mcptool. Start reading at Set. The
 // protocol is that of modelcontextprotocol.io, versions 2024-11-05 to 2026-07-28, spoken by the official Go SDK.
 package mcp

@@ -4,5 +4,5 @@
 // substitutions too, each with its words after quote removal, its assignments, its redirections and the
 // directory changes before it, and the reasons why the text cannot be judged (it does not parse, it is too
 // long, it has characters that a person cannot see). It never runs, expands or looks up anything: a word that
-// the shell would expand says so, piece by piece. Called by package perm, and by the Bash tool for its summary.
+// the shell would expand says so, piece by piece. Called by package perm.
 package shell

@@ -312,7 +312,7 @@ const writers, perWriter = 3, 60
 func TestWriterProcess(t *testing.T) {
 	path := os.Getenv("JSONL_WRITER_PATH")
 	if path == "" {
-		t.Skip("only as a child of TestManyProcesses")
+		t.Skip("SKIPPED: it runs only as a child of TestManyProcesses")
 	}
 	name := os.Getenv("JSONL_WRITER_NAME")
 	log := newLog(path, header{session: idOf(path), dir: "/", version: name})
