@@ -1,14 +1,13 @@
 package agent_test
 
 import (
-	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-var fence = regexp.MustCompile("(?sm)^```(go|json)\n(.*?)^```$")
+var fence = regexp.MustCompile("(?sm)^```(go)\n(.*?)^```$")
 
 // Each Go snippet of docs/library.md is the body of an example, which the tests run.
 func TestLibraryDocs(t *testing.T) {
@@ -26,29 +25,6 @@ func TestLibraryDocs(t *testing.T) {
 	}
 	if n < 6 {
 		t.Errorf("docs/library.md has only %d snippets", n)
-	}
-}
-
-// Each configuration in docs/editors.md is JSON that starts lathe acp.
-func TestEditorDocs(t *testing.T) {
-	all := blocks(t, "editors.md", "json")
-	if len(all) < 2 {
-		t.Errorf("docs/editors.md has only %d configurations", len(all))
-	}
-	for _, block := range all {
-		var c struct {
-			Servers map[string]struct {
-				Command string
-				Args    []string
-			} `json:"agent_servers"`
-		}
-		if err := json.Unmarshal([]byte(block), &c); err != nil {
-			t.Errorf("%v\n%s", err, block)
-			continue
-		}
-		if s := c.Servers["Lathe"]; s.Command != "lathe" || len(s.Args) == 0 || s.Args[0] != "acp" {
-			t.Errorf("it does not start lathe acp:\n%s", block)
-		}
 	}
 }
 
