@@ -286,4 +286,15 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
       if (m.type === "result") { const r = await q.reinitialize(); assert.ok(r.commands && r.models); input.end(); }
     });
   });
+  t("TaskCreated and TaskCompleted", [
+    say(call("TodoWrite", { todos: [{ content: "read", status: "pending", activeForm: "reading" }] })),
+    say(call("TodoWrite", { todos: [{ content: "read", status: "completed", activeForm: "reading" }] })), say("ok"),
+  ], async (c) => {
+    const seen = [];
+    const f = async (i) => { seen.push([i.hook_event_name, i.task_id, i.task_subject]); return i.hook_event_name === "TaskCompleted" ? { decision: "block", reason: "not yet" } : {}; };
+    const s = await c.all("go", { hooks: { TaskCreated: [{ hooks: [f] }], TaskCompleted: [{ hooks: [f] }] } });
+    assert.deepEqual(seen, [["TaskCreated", "1", "read"], ["TaskCompleted", "1", "read"]]);
+    assert.equal(s.toolResults.at(-1).is_error, true);
+    assert.match(JSON.stringify(s.toolResults.at(-1).content), /not yet/);
+  });
 };

@@ -113,6 +113,7 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 		fields["session_title"] = h.r.o.name
 	}
 	o, out := h.fire(ctx, t, hook.Payload{Event: hook.SessionStart, Match: source, Fields: fields})
+	h.watchFiles(o.Watch)
 	if o.First != "" && h.r.o.print {
 		out.Messages = append(out.Messages, msg.Message{Kind: msg.KindUser, Blocks: []msg.Block{msg.Text(o.First)}})
 	}
@@ -347,7 +348,8 @@ func (h *hooks) moved(ctx context.Context, t *turn.Turn) []msg.Message {
 		return nil
 	}
 	h.r.prepareEnvFile()
-	_, out := h.fire(ctx, t, hook.Payload{Event: hook.CwdChanged, Fields: map[string]any{"old_cwd": was, "new_cwd": now}})
+	o, out := h.fire(ctx, t, hook.Payload{Event: hook.CwdChanged, Fields: map[string]any{"old_cwd": was, "new_cwd": now}})
+	h.watchFiles(o.Watch)
 	return out.Messages
 }
 

@@ -36,6 +36,9 @@ type hooks struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup // of hooks that nobody waits for
 
+	files fileWatch // of the session
+	tasks taskNumbers
+
 	mu    sync.Mutex
 	cwd   string // as last seen
 	begun bool
@@ -247,6 +250,7 @@ func (h *hooks) close() {
 	if h == nil {
 		return
 	}
+	h.files.close()
 	if h.begun {
 		p := hook.Payload{Event: hook.SessionEnd, Match: "other", Fields: map[string]any{"reason": "other"}, Limit: h.endLimit()}
 		h.tell(h.bus.Fire(h.ctx, p))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,6 +112,23 @@ func (b *Bus) Has(e Event, match string) bool {
 		return false
 	}
 	return looked(e, match, b.groups(e, nil))
+}
+
+// Files are the names of files that the FileChanged handlers name, to be watched where the session works; ok is false
+// where there is no such handler.
+func (b *Bus) Files() (names []string, ok bool) {
+	if b == nil {
+		return nil, false
+	}
+	groups := b.groups(FileChanged, nil)
+	for _, g := range groups {
+		for _, n := range strings.Split(g.text, "|") {
+			if n = strings.TrimSpace(n); n != "" && n != "*" {
+				names = append(names, n)
+			}
+		}
+	}
+	return names, len(groups) > 0
 }
 
 func looked(e Event, match string, groups []group) bool {

@@ -140,7 +140,7 @@ func (s *Session) deps(table *price.Table, state *session.State) (pipeline.Deps,
 		return pipeline.Deps{}, err
 	}
 	custom := "You are a coding agent. " + strings.Repeat("Work with care. ", 200)
-	registry := tool.NewRegistry(fakeTool{s, "Read"}, fakeTool{s, "Edit"}, fakeTool{s, "Bash"}, todo.New(s.todos))
+	registry := tool.NewRegistry(fakeTool{s, "Read"}, fakeTool{s, "Edit"}, fakeTool{s, "Bash"}, todo.New(s.todos, nil))
 	norm := normalize.Deps{Info: table.Info}
 	cfg := normalize.Config{NoCache: s.Config.NoCache}
 	todos := func() string { return todoText(s.todos) }

@@ -19,10 +19,15 @@ const schema = `{"type":"object","properties":{"todos":{"type":"array","items":{
 	`"activeForm":{"type":"string","description":"Running the tests"}},"required":["content","status"]}}},"required":["todos"]}`
 
 // Tool is the tool TodoWrite.
-type Tool struct{ list *List }
+type Tool struct {
+	list  *List
+	check func(ctx context.Context, old, now []Item) error
+}
 
-// New returns the tool that writes to list.
-func New(list *List) *Tool { return &Tool{list} }
+// New returns the tool that writes to list. check may refuse what a list would become, with the reason; nil: nobody does.
+func New(list *List, check func(ctx context.Context, old, now []Item) error) *Tool {
+	return &Tool{list, check}
+}
 
 // Input is the tool's canonical input.
 type Input struct {
@@ -71,7 +76,12 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 	return tool.Plan{
 		Summary:  fmt.Sprintf("to-do list of %d items", len(in.Todos)),
 		ReadOnly: true,
-		Run: func(context.Context, tool.Progress) (tool.Result, error) {
+		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
+			if t.check != nil {
+				if err := t.check(ctx, t.list.Items(), in.Todos); err != nil {
+					return tool.Result{}, err
+				}
+			}
 			out := Output{OldTodos: t.list.Set(in.Todos), NewTodos: in.Todos}
 			if out.OldTodos == nil {
 				out.OldTodos = []Item{}

@@ -12,7 +12,7 @@ import (
 
 func TestTodoWrite(t *testing.T) {
 	list := NewList()
-	tl := New(list)
+	tl := New(list, nil)
 	write := func(input string) (tool.Result, error) {
 		canonical, err := tool.Canonical(tl, json.RawMessage(input))
 		if err != nil {

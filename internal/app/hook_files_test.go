@@ -1,0 +1,26 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFileChanges(t *testing.T) {
+	for name, c := range map[string]struct {
+		was, now map[string]string
+		want     []fileChange
+	}{
+		"nothing":                 {map[string]string{"/a": "1", "/b": ""}, map[string]string{"/a": "1", "/b": ""}, nil},
+		"each kind, by path":      {map[string]string{"/c": "1", "/b": "", "/a": "1"}, map[string]string{"/c": "2", "/b": "1", "/a": ""}, []fileChange{{"/a", "unlink"}, {"/b", "add"}, {"/c", "change"}}},
+		"another directory":       {map[string]string{"/a/.env": "1"}, map[string]string{"/b/.env": "1"}, nil},
+		"in a folder":             {map[string]string{"/d": folder, "/d/a": "1"}, map[string]string{"/d": folder, "/d/b": "1"}, []fileChange{{"/d/a", "unlink"}, {"/d/b", "add"}}},
+		"a folder is new":         {map[string]string{}, map[string]string{"/d": folder, "/d/b": "1"}, nil},
+		"a file becomes a folder": {map[string]string{"/d": "1"}, map[string]string{"/d": folder, "/d/b": "1"}, nil},
+		"a folder is gone":        {map[string]string{"/d": folder, "/d/a": "1"}, map[string]string{"/d": ""}, nil},
+	} {
+		if diff := cmp.Diff(c.want, fileChanges(c.was, c.now), cmp.AllowUnexported(fileChange{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
