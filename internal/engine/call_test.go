@@ -85,3 +85,49 @@ func TestCall(t *testing.T) {
 		c.Wait()
 	})
 }
+
+// A question that is asked within a turn comes after what the turn has told before, and before what it tells then.
+func TestCallInItsPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const before = ahead + ahead/2 // more than a reader has room for, less than the turn may run ahead
+		s := counting(Config{CanCall: func(string) bool { return true }})
+		s.Use([]turn.Stage{{Name: "only", When: turn.Once, Run: func(ctx context.Context, t *turn.Turn) error {
+			t.Done = true
+			for range before {
+				if err := t.Emit(event.Notice{Text: "before"}); err != nil {
+					return err
+				}
+			}
+			if _, err := s.Call(ctx, "echo", "", 1); err != nil {
+				return err
+			}
+			return t.Emit(event.Notice{Text: "after"})
+		}}})
+		c := s.Connect(t.Context())
+		heard := make(chan event.Event)
+		ctx, leave := context.WithCancel(t.Context())
+		if err := c.Send(ctx, event.Prompt{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Send(ctx, event.Close{}); err != nil {
+			t.Fatal(err)
+		}
+		go func() { host(ctx, c, heard); close(heard) }()
+		go func() { c.Wait(); synctest.Wait(); leave() }()
+		synctest.Wait() // the turn has asked, and nobody has read yet
+		n, asked := 0, false
+		for e := range heard {
+			switch e := e.(type) {
+			case event.Notice:
+				if n++; (e.Text == "after") != asked {
+					t.Errorf("notice %d, %q: was the question asked before it? %t", n, e.Text, asked)
+				}
+			case event.Call:
+				asked = true
+			}
+		}
+		if n != before+1 || !asked {
+			t.Errorf("%d notices, asked: %t", n, asked)
+		}
+	})
+}

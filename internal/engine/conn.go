@@ -291,10 +291,7 @@ func (c *Conn) ask(ctx context.Context, e event.Event) bool {
 	c.mu.Lock()
 	somebody := len(c.subs) > 0
 	c.mu.Unlock()
-	if somebody {
-		c.tell("", event.Envelope{Event: e})
-	}
-	return somebody
+	return somebody && c.s.Relay(event.Envelope{Event: e}) == nil // in its place among what a turn has told
 }
 
 // pass hands on an event from outside the turns.

@@ -353,8 +353,8 @@ func compactMetadata(extra json.RawMessage) obj {
 }
 
 func assistantMessage(m msg.Message) obj {
-	var stop any
-	if m.StopReason != "" {
+	var stop any // null while an answer is told block by block; its result says why it ended
+	if m.StopReason != "" && m.APIID == "" {
 		stop = m.StopReason
 	}
 	usage := m.Usage
