@@ -155,7 +155,7 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 // is the same; a call that was played before gets the next free one.
 func (r *run) openAgent() {
 	a, top := r.agent, r.root()
-	store := jsonl.Store{StateDir: r.place.sys.Dirs.State, Version: Version, Entrypoint: entrypoint(r.place), Cost: r.prices.Cost}
+	store := sessionStore(r.o, r.place, r.prices)
 	start := jsonl.Start{ID: top.conv.log.ID(), Dir: r.place.sys.Dirs.Work}
 	if r.place.root != "" {
 		start.Branch = git.Branch(r.place.root)

@@ -28,6 +28,7 @@ type Encoder struct {
 	results    int                      // so far
 	progressed map[string]time.Duration // how long a running call had run when a line last said so
 	taken      []string                 // uuids that the host gave to what this turn took up
+	bound      bool                     // an answer of this turn has named them
 }
 
 // obj is a JSON object; encoding/json sorts its keys, so lines are stable.
@@ -103,6 +104,9 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		if ev.Outcome != "cancelled" {
 			fields["exit_code"] = ev.Code
 		}
+		if ev.Outcome == "success" && ev.Code != 0 { // 2: it did its work, and said no
+			fields["outcome"] = "error"
+		}
 		return e.hook(env, ev.Event, "hook_response", fields)
 	case CommandsChanged:
 		return e.line(env, "system", "commands_changed", obj{"commands": ev.Commands})
@@ -118,7 +122,7 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 		return e.task(env)
 	case TurnStarted:
 		if env.Parent == "" {
-			e.taken = nil
+			e.taken, e.bound = nil, false
 			e.takes(ev.Prompt.ID)
 		}
 		return nil
@@ -284,6 +288,9 @@ func (e *Encoder) message(env Envelope, m msg.Message) [][]byte {
 		}
 		if m.Aborted {
 			fields["aborted"] = true
+		}
+		if n := len(e.taken); n > 0 && env.Parent == "" && !e.bound { // so that a host knows early what is answered
+			fields["user_message_uuid"], fields["user_message_uuids"], e.bound = e.taken[n-1], slices.Clone(e.taken), true
 		}
 		return e.line(env, "assistant", "", fields)
 	case msg.KindUser:

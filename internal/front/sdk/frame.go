@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"lathe/internal/event"
 )
@@ -34,7 +35,26 @@ type Frame struct {
 	UUID        string `json:"uuid"`
 	ShouldQuery *bool  `json:"shouldQuery"`
 	Composed    bool   `json:"client_composed"`
+	Pasted      pastes `json:"pasted_content"`
 }
+
+// pastes are contents that a person pasted: each a text or blocks, of which the texts count. A list of another shape is none.
+type pastes []string
+
+func (p *pastes) UnmarshalJSON(data []byte) error {
+	var list []json.RawMessage
+	if json.Unmarshal(data, &list) != nil || len(list) > mostPastes {
+		return nil
+	}
+	for _, raw := range list {
+		if c, err := content(raw); err == nil && strings.TrimSpace(c.Text) != "" {
+			*p = append(*p, c.Text)
+		}
+	}
+	return nil
+}
+
+const mostPastes = 1000
 
 // Subtype is the kind of a control request.
 func (f Frame) Subtype() string {

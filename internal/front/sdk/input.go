@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"lathe/internal/event"
 )
@@ -68,6 +69,10 @@ func (s *server) user(f Frame) {
 	if err != nil {
 		s.o.Warn(err.Error() + "; the message was left out")
 		return
+	}
+	if len(f.Pasted) > 0 {
+		p.Typed = len(p.Text)
+		p.Text = strings.TrimPrefix(p.Text+"\n"+strings.Join(f.Pasted, "\n"), "\n")
 	}
 	p.ID, p.Literal = f.UUID, f.Composed
 	p.NoQuery = f.ShouldQuery != nil && !*f.ShouldQuery
