@@ -97,17 +97,7 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 	case HookStarted:
 		return e.hook(env, ev.Event, "hook_started", obj{"hook_id": ev.ID, "hook_name": ev.Name})
 	case HookDone:
-		fields := obj{
-			"hook_id": ev.ID, "hook_name": ev.Name, "stdout": ev.Stdout, "stderr": ev.Stderr,
-			"output": ev.Stdout + ev.Stderr, "outcome": ev.Outcome,
-		}
-		if ev.Outcome != "cancelled" {
-			fields["exit_code"] = ev.Code
-		}
-		if ev.Outcome == "success" && ev.Code != 0 { // 2: it did its work, and said no
-			fields["outcome"] = "error"
-		}
-		return e.hook(env, ev.Event, "hook_response", fields)
+		return e.hook(env, ev.Event, "hook_response", hookResponse(ev))
 	case CommandsChanged:
 		return e.line(env, "system", "commands_changed", obj{"commands": ev.Commands})
 	case ConversationReset:
@@ -162,6 +152,20 @@ func (e *Encoder) hook(env Envelope, name, subtype string, fields obj) [][]byte 
 	}
 	fields["hook_event"] = name
 	return e.line(env, "system", subtype, fields)
+}
+
+func hookResponse(ev HookDone) obj {
+	fields := obj{
+		"hook_id": ev.ID, "hook_name": ev.Name, "stdout": ev.Stdout, "stderr": ev.Stderr,
+		"output": ev.Stdout + ev.Stderr, "outcome": ev.Outcome,
+	}
+	if ev.Outcome != "cancelled" {
+		fields["exit_code"] = ev.Code
+	}
+	if ev.Outcome == "success" && ev.Code != 0 { // 2: it did its work, and said no
+		fields["outcome"] = "error"
+	}
+	return fields
 }
 
 // stream writes a stream_event line by hand: there is one for each delta, so it must cost next to nothing. The provider's
