@@ -407,3 +407,19 @@ func TestBefore(t *testing.T) {
 		t.Errorf("events %v", w.events)
 	}
 }
+
+// Some gateways give all answers one id. Blocks are put together by it, so each answer gets one of its own.
+func TestAnswersOfOneID(t *testing.T) {
+	call := func(id string) step1 {
+		return step1{events: seq(start("chatcmpl"), textBlock(0, "I look."), toolBlock(1, id, "Read", `{"a": 1}`), finish("tool_use"))}
+	}
+	w := newWorld(t, call("toolu_1"), call("toolu_2"), call("toolu_3"))
+	for range 3 {
+		if err := w.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmpLog(t, w, `assistant chatcmpl "I look."`, `assistant chatcmpl toolu_1=Read{"a":1} stop=tool_use`,
+		`assistant chatcmpl-2 "I look."`, `assistant chatcmpl-2 toolu_2=Read{"a":1} stop=tool_use`,
+		`assistant chatcmpl-3 "I look."`, `assistant chatcmpl-3 toolu_3=Read{"a":1} stop=tool_use`)
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -186,10 +187,33 @@ func (a *attempt) restart(c provider.Chunk) error {
 		*a = attempt{p: a.p, begin: a.begin, got: true, told: a.told, n: a.n, waited: a.waited, why: a.why, ttft: a.ttft}
 	}
 	a.asm.start(c)
+	a.asm.meta.ID = ownID(a.p.t.Messages, a.asm.meta.ID)
 	if a.asm.meta.Model == "" {
 		a.asm.meta.Model = a.p.req.Model
 	}
 	return nil
+}
+
+// ownID makes the id of an answer one that no other answer of the conversation has: some gateways give all the same, and
+// blocks are put together by it.
+func ownID(messages []msg.Message, id string) string {
+	if id == "" {
+		return ""
+	}
+	withdrawn := map[string]bool{}
+	for _, m := range messages {
+		for _, gone := range m.Withdraws {
+			withdrawn[gone] = true
+		}
+	}
+	has := func(id string) bool {
+		return slices.ContainsFunc(messages, func(m msg.Message) bool { return m.Kind == msg.KindAssistant && m.APIID == id && !withdrawn[m.ID] })
+	}
+	own := id
+	for n := 2; has(own); n++ {
+		own = fmt.Sprintf("%s-%d", id, n)
+	}
+	return own
 }
 
 // pass hands an event to the front ends.
