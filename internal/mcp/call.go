@@ -38,23 +38,38 @@ func (s *Set) Call(ctx context.Context, call Call) (Result, error) {
 	if sv == nil {
 		return Result{}, fmt.Errorf("the MCP server %q is not part of this session any more", call.Tool.Server)
 	}
-	conn, err := sv.ready(ctx)
+	var res *sdk.CallToolResult
+	err := sv.use(ctx, func(conn *connection) (err error) {
+		res, err = conn.call(ctx, call)
+		return err
+	})
 	if err != nil {
 		return Result{}, err
 	}
-	res, err := conn.call(ctx, call)
-	if errors.Is(err, sdk.ErrSessionMissing) { // the server has forgotten the session, so it has done nothing
-		if rerr := sv.restart(ctx); rerr != nil {
-			return Result{}, fmt.Errorf("the MCP server %q has ended its session, and a new one cannot be had: %w", call.Tool.Server, rerr)
+	return s.content(res, call.Tool), nil
+}
+
+// use asks something of the server, once more where the server has forgotten the session, so that it has done nothing. The
+// error is for the model.
+func (sv *server) use(ctx context.Context, ask func(*connection) error) error {
+	conn, err := sv.ready(ctx)
+	if err != nil {
+		return err
+	}
+	err = ask(conn)
+	if errors.Is(err, sdk.ErrSessionMissing) {
+		if rerr := sv.restart(ctx, conn); rerr != nil {
+			return fmt.Errorf("the MCP server %q has ended its session, and a new one cannot be had: %w", sv.cfg.Name, rerr)
 		}
-		if conn, err = sv.ready(ctx); err == nil {
-			res, err = conn.call(ctx, call)
+		if conn, err = sv.ready(ctx); err != nil {
+			return err
 		}
+		err = ask(conn)
 	}
 	if err != nil {
-		return Result{}, conn.explain(ctx, err)
+		return conn.explain(ctx, err)
 	}
-	return s.content(res, call.Tool), nil
+	return nil
 }
 
 // errIdle ends a call that gives no sign of life, errSlow one that takes too long.
@@ -63,7 +78,37 @@ var (
 	errSlow = errors.New("it took too long")
 )
 
-func (c *connection) call(ctx context.Context, call Call) (*sdk.CallToolResult, error) {
+func (c *connection) call(ctx context.Context, call Call) (res *sdk.CallToolResult, err error) {
+	err = c.within(ctx, call.Progress, func(ctx context.Context, meta sdk.Meta) error {
+		params := &sdk.CallToolParams{Name: call.Tool.Name, Arguments: call.Input, Meta: meta}
+		if len(call.Input) == 0 {
+			params.Arguments = json.RawMessage("{}")
+		}
+		if call.ID != "" {
+			params.Meta["claudecode/toolUseId"] = call.ID
+		}
+		res, err = c.session.CallTool(ctx, params)
+		if err == nil {
+			return nil
+		}
+		done, derr := c.visit(ctx, err)
+		switch {
+		case done && derr == nil:
+			res, err = c.session.CallTool(ctx, params)
+		case done:
+			err = derr
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// within asks something of the server within the limits of a call: of the whole, and of the time without a sign of life. ask
+// gets what to send with the request, so that the server can tell of progress, which is such a sign. progress may be nil.
+func (c *connection) within(ctx context.Context, progress func(text string), ask func(context.Context, sdk.Meta) error) error {
 	cfg, set := c.sv.cfg, c.sv.set
 	limit := cfg.Timeout()
 	if limit == 0 {
@@ -89,32 +134,16 @@ func (c *connection) call(ctx context.Context, call Call) (*sdk.CallToolResult, 
 			return
 		}
 		quiet.Reset(idle)
-		if call.Progress != nil {
-			call.Progress(text)
+		if progress != nil {
+			progress(text)
 		}
 	})
 	defer stop()
-	params := &sdk.CallToolParams{Name: call.Tool.Name, Arguments: call.Input, Meta: sdk.Meta{"progressToken": token}}
-	if len(call.Input) == 0 {
-		params.Arguments = json.RawMessage("{}")
-	}
-	if call.ID != "" {
-		params.Meta["claudecode/toolUseId"] = call.ID
-	}
-	res, err := c.session.CallTool(ctx, params)
-	if err == nil {
-		return res, nil
-	}
-	if done, derr := c.visit(ctx, err); done {
-		if derr == nil {
-			return c.session.CallTool(ctx, params)
-		}
-		err = derr
-	}
-	if cause := context.Cause(ctx); cause != nil {
+	err := ask(ctx, sdk.Meta{"progressToken": token})
+	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	return nil, err
+	return err
 }
 
 // explain puts a failed call into words for the model.

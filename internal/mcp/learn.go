@@ -45,19 +45,22 @@ func (c *connection) learn(ctx context.Context) error {
 	return nil
 }
 
-// listed asks for a list, again where a network may have failed.
-func listed[T any](ctx context.Context, c *connection, all func(func(T, error) bool)) ([]T, error) {
+// listed asks for a list, again where a network may have failed. What a server says to be null is not in the list.
+func listed[T any](ctx context.Context, c *connection, all func(func(*T, error) bool)) ([]*T, error) {
 	tries := 1
 	if c.sv.cfg.Remote() {
 		tries = firstTries
 	}
 	for i := 1; ; i++ {
-		var out []T
+		var out []*T
 		var failed error
 		for v, err := range all {
 			if err != nil {
 				failed = err
 				break
+			}
+			if v == nil {
+				continue
 			}
 			if out = append(out, v); len(out) >= maxTools {
 				break
@@ -109,7 +112,7 @@ func (c *connection) learnTools(ctx context.Context) error {
 // tool takes over what the server says of a tool; ok is false for one that no request could name.
 func (c *connection) tool(t *sdk.Tool, limit int) (Tool, bool) {
 	cfg := c.sv.cfg
-	if t == nil || strings.TrimSpace(t.Name) == "" {
+	if strings.TrimSpace(t.Name) == "" {
 		return Tool{}, false
 	}
 	out := Tool{

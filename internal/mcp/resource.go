@@ -40,12 +40,12 @@ func (s *Set) Resources(ctx context.Context, name string) ([]Resource, error) {
 		if name == "" && sv.status().State != Connected {
 			continue
 		}
-		conn, err := sv.ready(ctx)
-		if err == nil && conn.resources {
-			var found []Resource
+		var found []Resource
+		err := sv.use(ctx, func(conn *connection) (err error) {
 			found, err = conn.listResources(ctx)
-			out = append(out, found...)
-		}
+			return err
+		})
+		out = append(out, found...)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", sv.cfg.Name, err))
 		}
@@ -53,22 +53,27 @@ func (s *Set) Resources(ctx context.Context, name string) ([]Resource, error) {
 	return out, errors.Join(errs...)
 }
 
-func (c *connection) listResources(ctx context.Context) ([]Resource, error) {
-	list, err := listed(ctx, c, func(yield func(*sdk.Resource, error) bool) { c.session.Resources(ctx, nil)(yield) })
+func (c *connection) listResources(ctx context.Context) (out []Resource, err error) {
+	if !c.resources {
+		return nil, nil
+	}
+	err = c.within(ctx, nil, func(ctx context.Context, _ sdk.Meta) error {
+		list, err := listed(ctx, c, func(yield func(*sdk.Resource, error) bool) { c.session.Resources(ctx, nil)(yield) })
+		for _, r := range list {
+			out = append(out, Resource{Server: c.sv.cfg.Name, URI: r.URI, Name: r.Name, Title: r.Title, Description: short(r.Description, 400), MIMEType: r.MIMEType})
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	var out []Resource
-	for _, r := range list {
-		out = append(out, Resource{Server: c.sv.cfg.Name, URI: r.URI, Name: r.Name, Title: r.Title, Description: short(r.Description, 400), MIMEType: r.MIMEType})
-	}
-	templates, err := listed(ctx, c, func(yield func(*sdk.ResourceTemplate, error) bool) { c.session.ResourceTemplates(ctx, nil)(yield) })
-	if err != nil {
-		return out, nil // many servers have no templates and refuse the question
-	}
-	for _, r := range templates {
-		out = append(out, Resource{Server: c.sv.cfg.Name, Template: r.URITemplate, Name: r.Name, Title: r.Title, Description: short(r.Description, 400), MIMEType: r.MIMEType})
-	}
+	_ = c.within(ctx, nil, func(ctx context.Context, _ sdk.Meta) error { // many servers have no templates and refuse the question
+		list, err := listed(ctx, c, func(yield func(*sdk.ResourceTemplate, error) bool) { c.session.ResourceTemplates(ctx, nil)(yield) })
+		for _, r := range list {
+			out = append(out, Resource{Server: c.sv.cfg.Name, Template: r.URITemplate, Name: r.Name, Title: r.Title, Description: short(r.Description, 400), MIMEType: r.MIMEType})
+		}
+		return err
+	})
 	return out, nil
 }
 
@@ -90,13 +95,15 @@ func (s *Set) ReadResource(ctx context.Context, server, uri string) ([]msg.Block
 	if sv == nil {
 		return nil, nil, s.unknown(server)
 	}
-	conn, err := sv.ready(ctx)
+	var res *sdk.ReadResourceResult
+	err := sv.use(ctx, func(conn *connection) error {
+		return conn.within(ctx, nil, func(ctx context.Context, meta sdk.Meta) (err error) {
+			res, err = conn.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri, Meta: meta})
+			return err
+		})
+	})
 	if err != nil {
 		return nil, nil, err
-	}
-	res, err := conn.session.ReadResource(ctx, &sdk.ReadResourceParams{URI: uri})
-	if err != nil {
-		return nil, nil, conn.explain(ctx, err)
 	}
 	var blocks []msg.Block
 	for _, r := range res.Contents {
@@ -128,10 +135,6 @@ func (s *Set) GetPrompt(ctx context.Context, p Prompt, args []string) ([]msg.Blo
 	if sv == nil {
 		return nil, s.unknown(p.Server)
 	}
-	conn, err := sv.ready(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if len(args) > len(p.Args) && len(p.Args) > 0 { // the last one takes the rest
 		args = append(args[:len(p.Args)-1:len(p.Args)-1], strings.Join(args[len(p.Args)-1:], " "))
 	}
@@ -143,9 +146,15 @@ func (s *Set) GetPrompt(ctx context.Context, p Prompt, args []string) ([]msg.Blo
 			return nil, fmt.Errorf("the argument %s is missing (%s)", a.Name, or(a.Description, "it is required"))
 		}
 	}
-	res, err := conn.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: p.Name, Arguments: values})
+	var res *sdk.GetPromptResult
+	err := sv.use(ctx, func(conn *connection) error {
+		return conn.within(ctx, nil, func(ctx context.Context, meta sdk.Meta) (err error) {
+			res, err = conn.session.GetPrompt(ctx, &sdk.GetPromptParams{Name: p.Name, Arguments: values, Meta: meta})
+			return err
+		})
+	})
 	if err != nil {
-		return nil, conn.explain(ctx, err)
+		return nil, err
 	}
 	var blocks []msg.Block
 	for _, m := range res.Messages {

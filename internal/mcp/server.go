@@ -18,6 +18,7 @@ type server struct {
 	state   State
 	problem string
 	settled chan struct{} // closed while the state is not Pending
+	gone    bool          // it was taken out of the set, and never connects again
 	turn    int           // counts beginnings and ends: what belongs to an earlier one is dropped
 	cancel  context.CancelFunc
 	conn    *connection // nil unless Connected
@@ -37,6 +38,15 @@ func (sv *server) settle() {
 	}
 }
 
+// unsettle makes a new channel where the old one is closed: who waits on one that is open waits on. The caller holds the lock.
+func (sv *server) unsettle() {
+	select {
+	case <-sv.settled:
+		sv.settled = make(chan struct{})
+	default:
+	}
+}
+
 func (sv *server) settledChan() <-chan struct{} {
 	sv.mu.Lock()
 	defer sv.mu.Unlock()
@@ -46,7 +56,7 @@ func (sv *server) settledChan() <-chan struct{} {
 // begin connects in the background. A server that was switched off stays so.
 func (sv *server) begin() {
 	sv.mu.Lock()
-	if sv.state != Pending {
+	if sv.state != Pending || sv.gone {
 		sv.mu.Unlock()
 		return
 	}
@@ -66,14 +76,24 @@ func (sv *server) next() (context.Context, int) {
 	return ctx, sv.turn
 }
 
-// restart ends the connection and begins anew; it returns how that went.
-func (sv *server) restart(ctx context.Context) error {
-	sv.end(Pending, "")
+// restart ends the connection and begins anew; it returns how that went. With lost it does so only while that is still the
+// connection: of several calls that see it lost only one replaces it, and the others wait for what that one gets.
+func (sv *server) restart(ctx context.Context, lost *connection) error {
 	sv.mu.Lock()
-	sv.settled = make(chan struct{})
+	if !sv.gone && (lost == nil || lost == sv.conn) {
+		conn := sv.conn
+		sv.conn, sv.state, sv.problem = nil, Pending, ""
+		sv.unsettle()
+		fresh, turn := sv.next()
+		sv.mu.Unlock()
+		if conn != nil {
+			conn.close()
+		}
+		sv.set.spawn(func() { sv.connect(fresh, turn, 0) })
+		sv.mu.Lock()
+	}
 	settled := sv.settled
 	sv.mu.Unlock()
-	sv.begin()
 	select {
 	case <-settled:
 	case <-ctx.Done():
@@ -90,7 +110,7 @@ func (sv *server) restart(ctx context.Context) error {
 
 var errEnded = errors.New("the session has ended")
 
-// end ends the connection, or the attempt to make one.
+// end ends the connection, or the attempt to make one. The state is not Pending.
 func (sv *server) end(state State, why string) {
 	sv.mu.Lock()
 	if sv.cancel != nil {
@@ -100,9 +120,7 @@ func (sv *server) end(state State, why string) {
 	sv.turn++
 	conn := sv.conn
 	sv.conn, sv.state, sv.problem = nil, state, why
-	if state != Pending {
-		sv.settle()
-	}
+	sv.settle()
 	sv.mu.Unlock()
 	if conn != nil {
 		conn.close()
@@ -195,14 +213,22 @@ func (sv *server) watch(conn *connection, turn int) {
 		return
 	}
 	again := sv.cfg.Remote() && sv.set.ctx.Err() == nil
-	sv.conn, sv.state = nil, Failed
-	sv.problem = conn.lostText() + "; /mcp reconnect " + sv.cfg.Name + " starts it again"
+	sv.conn, sv.state, sv.problem = nil, Failed, "its connection broke; /mcp reconnect "+sv.cfg.Name+" starts it again"
 	var ctx context.Context
 	if again {
-		sv.state, sv.problem, sv.settled = Pending, "the connection was lost and is being made again", make(chan struct{})
+		sv.state, sv.problem = Pending, "the connection was lost and is being made again"
+		sv.unsettle()
 		ctx, turn = sv.next()
 	}
 	sv.mu.Unlock()
+	if !again {
+		why := conn.lostText() // takes a moment
+		sv.mu.Lock()
+		if sv.turn == turn {
+			sv.problem = why + "; /mcp reconnect " + sv.cfg.Name + " starts it again"
+		}
+		sv.mu.Unlock()
+	}
 	conn.close()
 	sv.set.changed(sv.cfg.Name)
 	if again {

@@ -53,6 +53,8 @@ func serve(role string) int {
 		}
 	case "hasty":
 		return hasty()
+	case "line", "deaf":
+		return lineByLine(role == "deaf")
 	case "stubborn": // ends neither with its input nor at a signal
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -94,6 +96,42 @@ func hasty() int {
 		fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, answer)
 	}
 	return 0
+}
+
+// lineByLine does one thing at a time: it reads a line, and writes the answer before it reads the next one. With deaf it
+// reads nothing any more when it has listed its tools.
+func lineByLine(deaf bool) int {
+	in := bufio.NewReader(os.Stdin)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				Arguments echoIn `json:"arguments"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(line, &m) != nil || m.ID == nil {
+			continue
+		}
+		answer := `"error":{"code":-32601,"message":"no such method"}`
+		switch m.Method {
+		case "initialize":
+			answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"line","version":"1"}}`
+		case "tools/list":
+			answer = `"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`
+		case "tools/call":
+			text, _ := json.Marshal(m.Params.Arguments.Text)
+			answer = `"result":{"content":[{"type":"text","text":` + string(text) + `}]}`
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,%s}`+"\n", m.ID, answer)
+		for deaf && m.Method == "tools/list" {
+			time.Sleep(time.Hour)
+		}
+	}
 }
 
 type echoIn struct {

@@ -278,7 +278,7 @@ func (s *Set) Reconnect(ctx context.Context, name string) error {
 	if sv == nil {
 		return notFound(name)
 	}
-	if err := sv.restart(ctx); err != nil {
+	if err := sv.restart(ctx, nil); err != nil {
 		return fmt.Errorf("MCP server %q: %w", name, err)
 	}
 	return nil
@@ -301,7 +301,7 @@ func (s *Set) Toggle(ctx context.Context, name string, on bool) error {
 	case sv == nil:
 		return notFound(name)
 	case on:
-		return sv.restart(ctx)
+		return sv.restart(ctx, nil)
 	}
 	sv.end(Disabled, disabledText(name))
 	s.changed(name)
@@ -330,6 +330,9 @@ func (s *Set) Replace(ctx context.Context, configs []Config) (added, removed []s
 			delete(want, name)
 			continue
 		}
+		sv.mu.Lock()
+		sv.gone = true
+		sv.mu.Unlock()
 		gone = append(gone, sv)
 		delete(s.servers, name)
 	}

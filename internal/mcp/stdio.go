@@ -36,9 +36,19 @@ type child struct {
 	lines *bufio.Reader
 	out   *io.PipeReader
 
-	mu      sync.Mutex
-	pending []jsonrpc.Message // of a batch
+	pending []jsonrpc.Message // of a batch; only Read has it
+
+	lineOut chan *outgoing // to the goroutine that writes
+	closed  chan struct{}  // closed by Close
+	written chan struct{}  // closed when that goroutine has ended
 	close   sync.Once
+}
+
+// outgoing is a line on its way to the server.
+type outgoing struct {
+	data []byte
+	err  error         // set before done is closed
+	done chan struct{} // closed when the line is written, or cannot be
 }
 
 // Connect starts the process.
@@ -54,6 +64,8 @@ func (c *child) Connect(context.Context) (sdk.Connection, error) {
 		return nil, err
 	}
 	c.in, c.out, c.lines = w, out, bufio.NewReaderSize(out, 64<<10)
+	c.lineOut, c.closed, c.written = make(chan *outgoing), make(chan struct{}), make(chan struct{})
+	go c.writeLines()
 	go func() { // ends with the process, which Close sees to
 		<-c.p.Done()
 		_ = sink.CloseWithError(io.EOF)
@@ -106,9 +118,7 @@ func (c *child) parse(line []byte) (jsonrpc.Message, error) {
 		}
 		list = append(list, m)
 	}
-	c.mu.Lock()
 	c.pending = append(c.pending, list...)
-	c.mu.Unlock()
 	return c.batched(), nil
 }
 
@@ -121,8 +131,6 @@ func decode(line []byte) (jsonrpc.Message, error) {
 }
 
 func (c *child) batched() jsonrpc.Message {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if len(c.pending) == 0 {
 		return nil
 	}
@@ -146,7 +154,9 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Write sends a message.
+// Write sends a message. It returns when the server has taken it, when ctx ends, or when the connection is closed: a server
+// that is busy reads nothing, and what it does not read fills the pipe. A line that has begun is written to its end
+// whatever happens, because what follows would else be part of it.
 func (c *child) Write(ctx context.Context, m jsonrpc.Message) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -155,16 +165,44 @@ func (c *child) Write(ctx context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, err = c.in.Write(append(data, '\n'))
-	return err
+	line := &outgoing{data: append(data, '\n'), done: make(chan struct{})}
+	select {
+	case c.lineOut <- line:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return io.ErrClosedPipe
+	}
+	select {
+	case <-line.done:
+		return line.err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.closed:
+		return io.ErrClosedPipe
+	}
+}
+
+// writeLines writes what Write is given, one line after the other, until Close. No caller holds up another one, nor Read,
+// by more than its own line.
+func (c *child) writeLines() {
+	defer close(c.written)
+	for {
+		select {
+		case line := <-c.lineOut:
+			_, line.err = c.in.Write(line.data)
+			close(line.done)
+		case <-c.closed:
+			return
+		}
+	}
 }
 
 // Close ends the process: its input ends, then it is told to end, then it and all that it started are killed.
 func (c *child) Close() error {
 	c.close.Do(func() {
-		_ = c.in.Close()
+		close(c.closed)
+		_ = c.in.Close()                                  // ends a write too
 		go func() { _, _ = io.Copy(io.Discard, c.out) }() // it may have to write before it can end; ends with the pipe
 		select {
 		case <-c.p.Done():
@@ -173,6 +211,7 @@ func (c *child) Close() error {
 		c.p.Stop(proc.QuickGrace) // also what it left behind
 		<-c.p.Done()
 		_ = c.out.Close()
+		<-c.written
 	})
 	return nil
 }
