@@ -22,8 +22,11 @@ func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
 	if _, exclusive, err := r.managedServers(); (exclusive || err != nil) && def.Scope != agent.Managed {
 		return nil
 	}
-	scope := mcp.Flag
-	if def.Scope == agent.Project {
+	scope := mcp.User
+	switch {
+	case given:
+		scope = mcp.Flag
+	case def.Scope == agent.Project:
 		scope = mcp.Project
 	}
 	list, problems := mcp.ParseServers(def.Inline, scope, def.Path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -230,5 +231,47 @@ func TestWaitOutlastsRestart(t *testing.T) {
 	case <-settled:
 	default:
 		t.Error("who waited before the restart waits still")
+	}
+}
+
+// endless is a body that has no end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+func (endless) Close() error               { return nil }
+
+// replying is a transport that gives one reply to all requests.
+type replying http.Response
+
+func (r *replying) RoundTrip(*http.Request) (*http.Response, error) {
+	resp := http.Response(*r)
+	return &resp, nil
+}
+
+// A reply that is read whole has a limit, whatever it says; an event stream may go on.
+func TestRepliesAreBounded(t *testing.T) {
+	const more = maxBody + 1
+	for _, c := range []struct {
+		status int
+		kind   string
+		want   int64
+	}{
+		{200, "application/json", maxBody}, {200, "", maxBody}, {200, "text/event-stream; charset=utf-8", more}, {400, "text/event-stream", maxRefusal}, {500, "text/html", maxRefusal},
+	} {
+		next := &replying{StatusCode: c.status, Header: http.Header{"Content-Type": {c.kind}}, Body: endless{}}
+		for _, tr := range []http.RoundTripper{&headerTripper{next: next, origin: "http://x.test:80"}, bounded{next}} {
+			req, err := http.NewRequest(http.MethodGet, "http://x.test/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := tr.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := io.CopyN(io.Discard, resp.Body, more)
+			if n != c.want || (err != nil) != (c.want < more) {
+				t.Errorf("%d %s: %d bytes, %v", c.status, c.kind, n, err)
+			}
+		}
 	}
 }

@@ -19,7 +19,7 @@ type Scope string
 // The scopes, the strongest first.
 const (
 	Managed Scope = "managed" // an administrator's file; alone where there is one
-	SDK     Scope = "sdk"     // named by the host: a server in its own process
+	SDK     Scope = "sdk"     // a server in the host's own process, which the host or a flag names
 	Flag    Scope = "flag"    // --mcp-config, or a host's request
 	Local   Scope = "local"   // the user's own, for this project
 	Project Scope = "project" // .mcp.json
@@ -108,7 +108,8 @@ func Parse(data []byte, scope Scope, file string) ([]Config, []Problem, error) {
 	return configs, problems, nil
 }
 
-// ParseServers reads entries by name.
+// ParseServers reads entries by name. Only the host and flags may name servers in the host's process: who else could would
+// give a server of his the rank of those, and the trust in them.
 func ParseServers(servers map[string]json.RawMessage, scope Scope, file string) (out []Config, problems []Problem) {
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		c, p := parseEntry(name, servers[name])
@@ -118,6 +119,10 @@ func ParseServers(servers map[string]json.RawMessage, scope Scope, file string) 
 		}
 		c.Name, c.Scope, c.File = name, scope, file
 		if c.Type == Host {
+			if scope != Flag && scope != SDK {
+				problems = append(problems, Problem{name, "invalid_config", "only a host can name a server of type sdk; it is skipped"})
+				continue
+			}
 			c.Scope = SDK
 		}
 		out = append(out, c)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,7 +19,6 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Config{
-		{Name: "host", Scope: SDK, File: "f.json", Type: Host},
 		{Name: "local", Scope: User, File: "f.json", Type: Stdio, Command: "run", Args: []string{"a"}, Env: map[string]string{"K": "v"}, TimeoutMS: 500},
 		{Name: "web", Scope: User, File: "f.json", Type: HTTP, URL: "https://x.test/mcp", Headers: map[string]string{"A": "b"}},
 	}
@@ -30,11 +30,11 @@ func TestParse(t *testing.T) {
 		got[p.Name] = p.Kind
 	}
 	if diff := cmp.Diff(map[string]string{
-		"bare": "url_missing_type", "odd": "unknown_type", "empty": "invalid_config", "broken": "invalid_config", "ide": "reserved_name", "ws": "unknown_type", "file": "invalid_config",
+		"bare": "url_missing_type", "odd": "unknown_type", "empty": "invalid_config", "broken": "invalid_config", "ide": "reserved_name", "ws": "unknown_type", "file": "invalid_config", "host": "invalid_config",
 	}, got); diff != "" {
 		t.Error(diff)
 	}
-	if configs[1].Timeout() != 0 {
+	if configs[0].Timeout() != 0 {
 		t.Error("a timeout below a second counts")
 	}
 	for _, bad := range []string{"", "[]", "{}", `{"mcpServers":[]}`, "{"} {
@@ -174,6 +174,86 @@ func TestInputSchema(t *testing.T) {
 		}
 		if got := string(inputSchema(v)); got != want {
 			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+	}
+}
+
+// Alternatives that refer to each other are not followed without end.
+func TestInputSchemaOfManyAlternatives(t *testing.T) {
+	defs, refs := map[string]any{}, []any{}
+	for i := range 200 {
+		refs = append(refs, map[string]any{"$ref": fmt.Sprintf("#/$defs/d%d", i)})
+	}
+	for i := range 200 {
+		defs[fmt.Sprintf("d%d", i)] = map[string]any{"anyOf": refs}
+	}
+	f := flattener{top: map[string]any{"$defs": defs}, left: maxParts}
+	f.flatten(map[string]any{"anyOf": refs}, 0)
+	if f.left != -1 {
+		t.Errorf("%d more than it may", -f.left)
+	}
+	if got := string(inputSchema(map[string]any{"anyOf": refs, "$defs": defs})); got != anyObject {
+		t.Errorf("%.300s", got)
+	}
+}
+
+// A server of the host's process is named by the host alone: a project's or a plugin's entry of that type would take the place
+// of the user's own.
+func TestOnlyHostsNameHostServers(t *testing.T) {
+	entry := map[string]json.RawMessage{"github": json.RawMessage(`{"type":"sdk"}`)}
+	for scope, want := range map[Scope]int{Flag: 1, SDK: 1, Managed: 0, Local: 0, Project: 0, User: 0, Plugin: 0} {
+		got, problems := ParseServers(entry, scope, "f")
+		if len(got) != want || len(problems) != 1-want || want == 1 && got[0].Scope != SDK {
+			t.Errorf("%s: %+v %+v", scope, got, problems)
+		}
+	}
+}
+
+// What leads to the same server is the same to a policy, however it is written.
+func TestPolicyAddresses(t *testing.T) {
+	for _, c := range []struct {
+		pattern, address string
+		denied, allowed  bool
+	}{
+		{"https://evil.example/*", "https://evil.example./mcp", true, true},
+		{"https://evil.example/*", "https://EVIL.Example/mcp", true, true},
+		{"https://evil.example/*", "https://evil.example:0443/mcp", true, true},
+		{"https://evil.example/*", "https://evil.example:/mcp", true, true},
+		{"https://evil.example/*", "https://evil.example?x", true, true},
+		{"https://evil.example/*", "https://evil.example", true, true},
+		{"https://evil.example/*", "https://user:word@evil.example/mcp#f", true, true},
+		{"https://evil.example/*", "https://ｅvil。example/mcp", true, true},
+		{"https://evil.example/*", "https://evil.example/a%0ab", true, true},
+		{"https://evil.example/*", "https://evil.example.net/mcp", false, false},
+		{"https://evil.example/*", "https://evil.example:8443/mcp", false, false},
+		{"https://evil.example/*", "http://evil.example/mcp", false, false},
+		{"https://EVIL.example.:0443/*", "https://evil.example/mcp", true, true},
+		{"HTTPS://evil.example/*", "https://evil.example/mcp", true, true},
+		{"http*://evil.example/*", "https://evil.example/mcp", true, true},
+		{"*://evil.example:*/*", "http://evil.example:81/mcp", true, true},
+		{"evil.example/*", "http://evil.example/mcp", true, true},
+		{"*", "http://evil.example:81/mcp?x", true, true},
+		{"https://*.bücher.example/*", "https://a.xn--bcher-kva.example/mcp", true, true},
+		{"http://[::1]:80/*", "http://[0:0:0:0:0:0:0:1]/mcp", true, true},
+		{"http://127.0.0.1/*", "http://[::ffff:127.0.0.1]/mcp", true, true},
+		{"https://evil.example/mcp", "https://evil.example/mcp", true, true},
+		{"https://evil.example/mcp", "https://evil.example/%6dcp", true, true},
+		{"https://evil.example/mcp", "https://evil.example/mcp?", true, true},
+		{"https://evil.example/mcp", "https://evil.example/mcp?x", true, false},
+		{"https://evil.example/mcp?x", "https://evil.example/mcp", false, false},
+		{"https://evil.example/mcp?x*", "https://evil.example/mcp?xy", true, true},
+		{"https://evil.example/mcp", "https://evil.example/a/..//mcp", true, false},
+		{"https://evil.example/a/*", "https://evil.example/a/../b", true, false},
+		{"https://evil.example", "https://evil.example/", true, true},
+		{"https://evil.example", "https://evil.example/mcp", false, false},
+	} {
+		web := Config{Name: "web", Type: HTTP, URL: c.address}
+		match := []Match{{URL: c.pattern}}
+		if got := (Policy{Denied: match}).Refuses(web) != ""; got != c.denied {
+			t.Errorf("deny %s: %s denied %v", c.pattern, c.address, got)
+		}
+		if got := (Policy{Allowed: match}).Refuses(web) == ""; got != c.allowed {
+			t.Errorf("allow %s: %s allowed %v", c.pattern, c.address, got)
 		}
 	}
 }

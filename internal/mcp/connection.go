@@ -146,6 +146,8 @@ func (sv *server) openRemote(ctx context.Context) (*connection, error) {
 	switch {
 	case errors.Is(err, errNeedsAuth) || ctx.Err() != nil:
 		return nil, err
+	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && !sv.cfg.signed(): // a new token too
+		return nil, errNeedsAuth
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusNotAcceptable:
 		if c, serr := sv.openSSE(ctx, t, client); serr == nil {
 			return c, nil

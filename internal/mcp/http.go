@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -77,12 +78,61 @@ func (t *headerTripper) send(req *http.Request, helped map[string]string) (*http
 		}
 	}
 	resp, err := t.next.RoundTrip(req)
-	if err == nil && resp.StatusCode >= 400 {
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 400 {
 		t.mu.Lock()
 		t.status = resp.StatusCode
 		t.mu.Unlock()
 	}
+	bound(resp)
+	return resp, nil
+}
+
+// Limits of a reply that is read whole.
+const (
+	maxBody    = maxLine
+	maxRefusal = 1 << 20 // of one that tells what is wrong
+)
+
+// bound makes reading too large a reply an error. Streams have no end: each of their events has a limit of its own.
+func bound(resp *http.Response) {
+	limit := int64(maxBody)
+	switch kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); {
+	case resp.StatusCode >= 400:
+		limit = maxRefusal
+	case kind == "text/event-stream":
+		return
+	}
+	resp.Body = &boundBody{ReadCloser: resp.Body, left: limit, limit: limit}
+}
+
+// bounded is a transport whose replies are bound.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(req)
+	if err == nil {
+		bound(resp)
+	}
 	return resp, err
+}
+
+type boundBody struct {
+	io.ReadCloser
+	left, limit int64
+}
+
+func (b *boundBody) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, fmt.Errorf("the server's reply has more than %d MB", b.limit>>20)
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)]) // one more than it may have, to see that it has
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, fmt.Errorf("the server's reply has more than %d MB", b.limit>>20)
+	}
+	return n, err
 }
 
 // help returns what the helper says; it runs at the first request, and again when that was refused.

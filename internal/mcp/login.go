@@ -53,7 +53,7 @@ func (l *Login) Run(ctx context.Context) error {
 	// Connecting is what makes the server ask for a sign-in.
 	c := sdk.NewClient(&sdk.Implementation{Name: "lathe", Title: "Lathe", Version: l.Version}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
 	ln := &link{Transport: &sdk.StreamableClientTransport{
-		Endpoint: l.Config.URL, HTTPClient: &http.Client{Transport: l.transport()}, OAuthHandler: handler, DisableStandaloneSSE: true, MaxRetries: -1,
+		Endpoint: l.Config.URL, HTTPClient: &http.Client{Transport: l.transport()}, OAuthHandler: handler, DisableStandaloneSSE: true, MaxRetries: -1, MaxEventSize: maxLine,
 	}}
 	defer ln.close()
 	session, err := c.Connect(ctx, ln, &sdk.ClientSessionOptions{ProtocolVersion: legacy})
@@ -73,11 +73,12 @@ func (l *Login) handler(redirect string, client *http.Client, listener net.Liste
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			return l.fetch(ctx, args.URL, listener)
 		},
-		NewTokenSource: func(ctx context.Context, conf *oauth2.Config, tok *oauth2.Token) (oauth2.TokenSource, error) {
-			if err := l.Tokens.put(l.Config, grantOf(conf, tok)); err != nil {
+		NewTokenSource: func(_ context.Context, conf *oauth2.Config, tok *oauth2.Token) (oauth2.TokenSource, error) {
+			g := grantOf(conf, tok)
+			if err := l.Tokens.put(l.Config, g); err != nil {
 				return nil, err
 			}
-			return &keeper{tokens: l.Tokens, cfg: l.Config, conf: conf, source: conf.TokenSource(ctx, tok), last: tok.AccessToken}, nil
+			return &keeper{tokens: l.Tokens, cfg: l.Config, client: client, have: *g}, nil
 		},
 	}
 	o := l.Config.OAuth
@@ -187,6 +188,7 @@ func (l *Login) transport() http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
 	}
+	next = bounded{next}
 	if l.Config.OAuth == nil || l.Config.OAuth.MetadataURL == "" {
 		return next
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,14 +22,15 @@ import (
 // granting is a server that wants a sign-in, and the authorization server for it.
 type granting struct {
 	*httptest.Server
-	accepts   string // the access token that is good now
-	challenge string // of the running sign-in
+	accepts   atomic.Value // string: the access token that is good now
+	challenge string       // of the running sign-in
 	refreshes int
 	resource  string
 }
 
 func newGranting(t *testing.T) *granting {
-	g := &granting{accepts: "first"}
+	g := &granting{}
+	g.accepts.Store("first")
 	mux := http.NewServeMux()
 	g.Server = httptest.NewServer(mux)
 	s := newServerWith("http")
@@ -38,7 +40,7 @@ func newGranting(t *testing.T) *granting {
 		_ = json.NewEncoder(w).Encode(v)
 	}
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+g.accepts {
+		if r.Header.Get("Authorization") != "Bearer "+g.accepts.Load().(string) {
 			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+g.URL+`/.well-known/oauth-protected-resource/mcp"`)
 			http.Error(w, "sign in", http.StatusUnauthorized)
 			return
@@ -83,8 +85,10 @@ func newGranting(t *testing.T) *granting {
 				_, _ = w.Write([]byte(`{"error":"invalid_grant"}`))
 				return
 			}
-			g.accepts = "second"
-			reply(w, map[string]any{"access_token": "second", "token_type": "Bearer", "refresh_token": "again", "expires_in": 3600})
+			if g.accepts.Load() == "first" {
+				g.accepts.Store("second")
+			}
+			reply(w, map[string]any{"access_token": g.accepts.Load(), "token_type": "Bearer", "refresh_token": "again", "expires_in": 3600})
 		}
 	})
 	t.Cleanup(func() {
@@ -190,7 +194,7 @@ func TestLogin(t *testing.T) {
 		_ = resp.Body.Close()
 		l.In = strings.NewReader(resp.Header.Get("Location") + "\n")
 	}
-	g.accepts = "first"
+	g.accepts.Store("first")
 	if err := l.Run(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // anyObject is the schema of a tool that says nothing of its input.
@@ -16,7 +17,11 @@ func inputSchema(v any) json.RawMessage {
 	if !ok {
 		return json.RawMessage(anyObject)
 	}
-	root = flatten(maps.Clone(root), root, 0)
+	f := flattener{top: root, left: maxParts}
+	root = f.flatten(maps.Clone(root), 0)
+	if f.left < 0 {
+		return json.RawMessage(anyObject)
+	}
 	root["type"] = "object"
 	if _, ok := root["properties"].(map[string]any); !ok {
 		root["properties"] = map[string]any{}
@@ -29,9 +34,19 @@ func inputSchema(v any) json.RawMessage {
 	return out
 }
 
-// flatten takes anyOf, oneOf and allOf from the root of a schema. top is where its references point.
-func flatten(schema, top map[string]any, depth int) map[string]any {
-	if depth > 4 {
+// maxParts is how many alternatives of a schema are looked at, those that references lead to each time: a few of them that
+// refer to each other make any number.
+const maxParts = 1000
+
+// flattener looks at a schema. top is where its references point, left how much more may be looked at.
+type flattener struct {
+	top  map[string]any
+	left int
+}
+
+// flatten takes anyOf, oneOf and allOf from the root of a schema.
+func (f *flattener) flatten(schema map[string]any, depth int) map[string]any {
+	if f.left--; depth > 4 || f.left < 0 {
 		return schema
 	}
 	props, _ := schema["properties"].(map[string]any)
@@ -50,12 +65,15 @@ func flatten(schema, top map[string]any, depth int) map[string]any {
 		delete(schema, key)
 		var common []string
 		for i, e := range list {
-			part, ok := resolve(e, top).(map[string]any)
+			if f.left < 0 {
+				return schema
+			}
+			part, ok := resolve(e, f.top).(map[string]any)
 			if !ok {
 				common = nil
 				continue
 			}
-			part = flatten(maps.Clone(part), top, depth+1)
+			part = f.flatten(maps.Clone(part), depth+1)
 			more, _ := part["properties"].(map[string]any)
 			for name, p := range more {
 				if _, known := props[name]; !known {
@@ -95,9 +113,9 @@ func resolve(v any, top map[string]any) any {
 		return v
 	}
 	for _, key := range []string{"$defs", "definitions"} {
-		defs, _ := top[key].(map[string]any)
-		for name, d := range defs {
-			if ref == "#/"+key+"/"+name {
+		if name, ok := strings.CutPrefix(ref, "#/"+key+"/"); ok {
+			defs, _ := top[key].(map[string]any)
+			if d, ok := defs[name]; ok {
 				return d
 			}
 		}

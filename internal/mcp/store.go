@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"lathe/internal/file"
 )
 
 // Store is the user's own entries and choices: for every directory, and for one. It is a file of the state directory.
@@ -40,12 +43,12 @@ type projectPart struct {
 	Approved []string                   `json:"enabledMcpjsonServers,omitempty"`
 }
 
-func readStore(file string) (storeFile, error) {
+func readStore(path string) (storeFile, error) {
 	var out storeFile
-	if file == "" {
+	if path == "" {
 		return out, nil
 	}
-	b, err := os.ReadFile(file)
+	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the second: its folder is a file
 		return out, nil
 	}
@@ -53,7 +56,7 @@ func readStore(file string) (storeFile, error) {
 		err = json.Unmarshal(b, &out)
 	}
 	if err != nil {
-		return storeFile{}, fmt.Errorf("the MCP servers in %s cannot be read: %w", file, err)
+		return storeFile{}, fmt.Errorf("the MCP servers in %s cannot be read: %w", path, err)
 	}
 	return out, nil
 }
@@ -77,7 +80,7 @@ func (s Store) Load(projects ...string) Stored {
 		}
 		user, problems := ParseServers(f.Servers, User, name)
 		out.User, out.Problems = append(out.User, user...), append(out.Problems, problems...)
-		for _, p := range slices.Compact(projects) {
+		for _, p := range slices.Compact(slices.Clone(projects)) {
 			part := f.Projects[p]
 			if p == "" || part == nil {
 				continue
@@ -92,6 +95,10 @@ func (s Store) Load(projects ...string) Stored {
 
 // change rewrites the user's file. f gets the part of a project, or that of every directory where project is empty.
 func (s Store) change(project string, f func(all *storeFile, part *projectPart)) error {
+	if err := os.MkdirAll(filepath.Dir(s.file), 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", s.file, err)
+	}
+	defer file.Lock(context.Background(), s.file)()
 	all, err := readStore(s.file)
 	if err != nil {
 		return fmt.Errorf("%w. Correct or remove it", err)
@@ -172,42 +179,59 @@ func (s Store) Reset(project string) error {
 }
 
 // PutFile keeps an entry in a file such as .mcp.json, beside whatever else it holds.
-func PutFile(file, name string, entry json.RawMessage) error {
-	return changeFile(file, func(servers map[string]json.RawMessage) { servers[name] = entry })
+func PutFile(path, name string, entry json.RawMessage) error {
+	return changeFile(path, func(servers map[string]json.RawMessage) { servers[name] = entry })
 }
 
 // RemoveFile takes an entry out of such a file. It reports whether there was one.
-func RemoveFile(file, name string) (found bool, err error) {
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+func RemoveFile(path, name string) (found bool, err error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	f, err := readStore(file)
+	f, err := readStore(path)
 	if err != nil {
 		return false, err
 	}
 	if _, found = f.Servers[name]; !found {
 		return false, nil
 	}
-	return true, changeFile(file, func(servers map[string]json.RawMessage) { delete(servers, name) })
+	return true, changeFile(path, func(servers map[string]json.RawMessage) { delete(servers, name) })
 }
 
-func changeFile(file string, f func(map[string]json.RawMessage)) error {
+// changeFile changes the entries of a file that others write too, and that is the project's: it is there whole at any moment,
+// with its mode, and where it is a link what that leads to is changed.
+func changeFile(path string, f func(map[string]json.RawMessage)) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	defer file.Lock(context.Background(), path)()
 	doc := map[string]json.RawMessage{}
-	b, err := os.ReadFile(file)
+	was, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		was = nil
 	case err != nil:
 		return err
 	default:
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
 		if err := json.Unmarshal(b, &doc); err != nil {
-			return fmt.Errorf("%s is not valid: %w", file, err)
+			return fmt.Errorf("%s is not valid: %w", path, err)
 		}
 	}
 	servers := map[string]json.RawMessage{}
 	if raw, ok := doc["mcpServers"]; ok {
 		if err := json.Unmarshal(raw, &servers); err != nil {
-			return fmt.Errorf("mcpServers in %s: %w", file, err)
+			return fmt.Errorf("mcpServers in %s: %w", path, err)
 		}
+	}
+	if doc == nil { // the file says null
+		doc = map[string]json.RawMessage{}
+	}
+	if servers == nil {
+		servers = map[string]json.RawMessage{}
 	}
 	f(servers)
 	if doc["mcpServers"], err = json.Marshal(servers); err != nil {
@@ -217,5 +241,5 @@ func changeFile(file string, f func(map[string]json.RawMessage)) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(out, '\n'), 0o644)
+	return file.Replace(path, append(out, '\n'), was, nil)
 }
