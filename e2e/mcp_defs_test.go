@@ -119,3 +119,30 @@ func definitions(t *testing.T, req fakeapi.Request) string {
 	}
 	return string(b)
 }
+
+// Servers of a plugin are of their own scope: what a host sets are its own servers, and takes none of a plugin away.
+func TestServersOfAPlugin(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{Default: &fakeapi.Answer{Text: "well"}})
+	r.file("plug/.claude-plugin/plugin.json", `{"name":"plug"}`)
+	r.file("plug/.mcp.json", notes(t))
+	h := r.host(t, "--plugin-dir", "plug")
+	h.user("first")
+	h.typed("result")
+	const tool = "mcp__plugin_plug_notes__echo"
+	if names := toolNames(t, r.last()); !slices.Contains(names, tool) {
+		t.Errorf("tools %v", names)
+	}
+	m := h.query(`{"subtype":"mcp_set_servers","servers":{}}`)
+	if b, _ := json.Marshal(m); m["subtype"] != "success" || strings.Contains(string(b), "plug") {
+		t.Errorf("%s", b)
+	}
+	b, err := json.Marshal(h.query(`{"subtype":"mcp_status"}`))
+	if err != nil || !strings.Contains(string(b), `"scope":"plugin"`) || !strings.Contains(string(b), `"status":"connected"`) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if m := h.query(`{"subtype":"mcp_call","tool":"` + tool + `","arguments":{"text":"still"}}`); m["subtype"] != "success" {
+		t.Errorf("%v", m)
+	}
+	h.end()
+}

@@ -107,8 +107,8 @@ func (s *servers) wait(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	for limit, want := range map[time.Duration]func(mcp.Config) bool{
-		usual: func(c mcp.Config) bool { return c.Scope != mcp.Flag && c.Scope != mcp.SDK },
-		asked: func(c mcp.Config) bool { return asked == usual || c.Scope == mcp.Flag || c.Scope == mcp.SDK },
+		usual: func(c mcp.Config) bool { return !byName(c) },
+		asked: func(c mcp.Config) bool { return asked == usual || byName(c) },
 	} {
 		wg.Go(func() {
 			limited, cancel := context.WithTimeout(ctx, limit)
@@ -118,6 +118,9 @@ func (s *servers) wait(ctx context.Context) {
 	}
 	wg.Wait()
 }
+
+// byName reports whether the command line or the host has named a server, or its plugin.
+func byName(c mcp.Config) bool { return c.Scope == mcp.Flag || c.Scope == mcp.SDK || c.Scope == mcp.Plugin }
 
 func duration(ms string, def time.Duration) time.Duration {
 	if n, err := strconv.ParseInt(ms, 10, 64); err == nil && n >= 0 {

@@ -85,7 +85,8 @@ func (r *run) pluginHooks() []hook.Source {
 	return out
 }
 
-// pluginServers are the plugins' MCP servers, named plugin:PLUGIN:SERVER.
+// pluginServers are the plugins' MCP servers, named plugin:PLUGIN:SERVER. Others wrote them: any other entry goes before,
+// and commands that they name get an environment without credentials. A host's mcp_set_servers leaves them as they are.
 func (r *run) pluginServers(note func([]mcp.Problem)) []mcp.Config {
 	var out []mcp.Config
 	for _, p := range r.pluginsNow().list {
@@ -96,7 +97,7 @@ func (r *run) pluginServers(note func([]mcp.Problem)) []mcp.Config {
 		for name, v := range p.Servers {
 			raw["plugin:"+p.Name+":"+name] = v
 		}
-		list, problems := mcp.ParseServers(raw, mcp.Flag, p.Path)
+		list, problems := mcp.ParseServers(raw, mcp.Plugin, p.Path)
 		note(problems)
 		out = append(out, list...)
 	}
