@@ -146,3 +146,27 @@ func TestServersOfAPlugin(t *testing.T) {
 	}
 	h.end()
 }
+
+// What others wrote, and the program prints, begins no line of its own.
+func TestTextOfOthersBeginsNoLine(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{Default: &fakeapi.Answer{Text: "well"}})
+	r.file(".mcp.json", `{"mcpServers":{"a\nlathe: forged 1":{"command":"true"},"b":{"command":"x\nlathe: forged 2"}}}`)
+	r.file(".claude/settings.json", `{"permissions":{"deny":["Bash(\nlathe: forged 3"],"allow":["Read(x\nlathe: forged 4)"]},"model\nlathe: forged 5":1}`)
+	var said strings.Builder
+	for _, args := range [][]string{
+		{"-p", "hello", "--trust", "--verbose"}, {"-p", "/mcp", "--trust"}, {"mcp", "list", "--trust"}, {"mcp", "get", "b", "--trust"},
+		{"permissions", "list"}, {"config"}, {"trust", "--show"}, {"-p", "--resume", "no\nlathe: forged 6"}, {"permissions", "check", "Bash", "ls\nlathe: forged 7"},
+	} {
+		o := r.run(args...)
+		said.WriteString(o.out + "\n" + o.err + "\n")
+	}
+	if !strings.Contains(said.String(), "forged") {
+		t.Errorf("nothing of it was printed: %s", said.String())
+	}
+	for line := range strings.Lines(said.String()) {
+		if strings.HasPrefix(line, "lathe: forged") {
+			t.Errorf("%q", line)
+		}
+	}
+}

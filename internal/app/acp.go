@@ -41,7 +41,7 @@ func acpCommand(args []string, st Streams) error {
 	code, done := e.signals(stop)
 	defer done()
 	err = acp.Serve(ctx, st.In, st.Out, acp.Options{
-		Agent: e, Version: Version, NewID: uuid.NewString, Now: time.Now, Warn: func(s string) { fmt.Fprintf(st.Err, "lathe: %s\n", s) },
+		Agent: e, Version: Version, NewID: uuid.NewString, Now: time.Now, Warn: func(s string) { fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(s)) },
 	})
 	switch {
 	case errors.Is(err, acp.ErrOutput):

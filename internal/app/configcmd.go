@@ -34,7 +34,7 @@ func configCommand(args []string, st Streams) error {
 		return err
 	}
 	for _, problem := range p.settings.Problems {
-		fmt.Fprintf(st.Err, "lathe: %s\n", event.Inert(problem))
+		fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(problem))
 	}
 	found := false
 	for _, v := range p.settings.Effective() {
@@ -53,7 +53,7 @@ func configCommand(args []string, st Streams) error {
 		if !v.Used {
 			note = "  (" + v.Why + ")"
 		}
-		fmt.Fprintf(st.Out, "%s = %s\n    %s%s\n", v.Key, oneLine(string(v.Value), 200), where, note)
+		fmt.Fprintf(st.Out, "%s = %s\n    %s%s\n", event.InertLine(v.Key), event.InertLine(oneLine(string(v.Value), 200)), event.InertLine(where), note)
 	}
 	switch {
 	case found || asJSON && key == "":

@@ -124,7 +124,7 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 	last, err := sdk.Run(ctx, logged{conn, debug}, in, r.st.Out, opts)
 	live.disconnect()
 	if err != nil && !errors.Is(err, sdk.ErrOutput) {
-		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Inert(err.Error()))
+		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Aside(err.Error()))
 	}
 	switch {
 	case errors.Is(err, sdk.ErrOutput):

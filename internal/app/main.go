@@ -107,7 +107,7 @@ func report(st Streams, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	}
-	fmt.Fprintf(st.Err, "Error: %s\n", event.Inert(err.Error()))
+	fmt.Fprintf(st.Err, "Error: %s\n", event.Aside(err.Error()))
 	return exitFailed
 }
 

@@ -120,7 +120,9 @@ func (s *servers) wait(ctx context.Context) {
 }
 
 // byName reports whether the command line or the host has named a server, or its plugin.
-func byName(c mcp.Config) bool { return c.Scope == mcp.Flag || c.Scope == mcp.SDK || c.Scope == mcp.Plugin }
+func byName(c mcp.Config) bool {
+	return c.Scope == mcp.Flag || c.Scope == mcp.SDK || c.Scope == mcp.Plugin
+}
 
 func duration(ms string, def time.Duration) time.Duration {
 	if n, err := strconv.ParseInt(ms, 10, 64); err == nil && n >= 0 {

@@ -245,7 +245,7 @@ func serversHere(f mcpFlags, st Streams) (*run, error) {
 	r := &run{common: &common{o: o, st: st}, place: p}
 	configs, s, err := r.serverEntries()
 	for _, n := range append(slices.Clone(p.settings.Problems), p.notes...) {
-		fmt.Fprintf(st.Err, "lathe: %s\n", event.Inert(n))
+		fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(n))
 	}
 	if err != nil {
 		return nil, err
@@ -296,27 +296,27 @@ func showServers(f mcpFlags, name string, st Streams) error {
 }
 
 func describeServer(s mcp.Status, w io.Writer) {
-	fmt.Fprintf(w, "%s\n  Scope: %s\n  From: %s\n  Type: %s\n", s.Name, scopeName(s.Scope), s.File, s.Type)
+	fmt.Fprintf(w, "%s\n  Scope: %s\n  From: %s\n  Type: %s\n", event.InertLine(s.Name), scopeName(s.Scope), event.InertLine(s.File), s.Type)
 	if s.Remote() {
-		fmt.Fprintf(w, "  Address: %s\n", s.URL)
+		fmt.Fprintf(w, "  Address: %s\n", event.InertLine(s.URL))
 		for _, k := range slices.Sorted(maps.Keys(s.Headers)) {
-			fmt.Fprintf(w, "  Header: %s\n", k) // its value may be secret
+			fmt.Fprintf(w, "  Header: %s\n", event.InertLine(k)) // its value may be secret
 		}
 	} else {
-		fmt.Fprintf(w, "  Command: %s\n", strings.Join(append([]string{s.Command}, s.Args...), " "))
+		fmt.Fprintf(w, "  Command: %s\n", event.InertLine(strings.Join(append([]string{s.Command}, s.Args...), " ")))
 		for _, k := range slices.Sorted(maps.Keys(s.Env)) {
-			fmt.Fprintf(w, "  Variable: %s\n", k)
+			fmt.Fprintf(w, "  Variable: %s\n", event.InertLine(k))
 		}
 	}
 	fmt.Fprintf(w, "  State: %s\n", s.State)
 	if s.Error != "" {
-		fmt.Fprintf(w, "  %s\n", s.Error)
+		fmt.Fprintf(w, "  %s\n", event.InertLine(s.Error))
 	}
 	for _, t := range s.Tools {
-		fmt.Fprintf(w, "  Tool: %s  %s\n", t.FullName, oneLine(t.Description, 100))
+		fmt.Fprintf(w, "  Tool: %s  %s\n", t.FullName, event.InertLine(oneLine(t.Description, 100)))
 	}
 	for _, p := range s.Prompts {
-		fmt.Fprintf(w, "  Prompt: /%s  %s\n", p.FullName, p.Description)
+		fmt.Fprintf(w, "  Prompt: /%s  %s\n", p.FullName, event.InertLine(p.Description))
 	}
 	if s.Log != "" && s.State == mcp.Failed {
 		fmt.Fprintf(w, "  It wrote:\n    %s\n", strings.ReplaceAll(s.Log, "\n", "\n    "))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/internal/event"
 	"lathe/internal/mcp"
 	"lathe/internal/msg"
 	"lathe/internal/pipeline/attach"
@@ -146,12 +147,12 @@ func serverList(list []mcp.Status) string {
 		if st.State == mcp.Connected {
 			fmt.Fprintf(&b, " %d tools, %d prompts", len(st.Tools), len(st.Prompts))
 			if st.Server != "" {
-				fmt.Fprintf(&b, "; %s %s, protocol %s", st.Server, st.Version, st.Protocol)
+				fmt.Fprintf(&b, "; %s %s, protocol %s", event.InertLine(st.Server), event.InertLine(st.Version), event.InertLine(st.Protocol))
 			}
 		}
 		b.WriteString("\n")
 		if st.Error != "" {
-			fmt.Fprintf(&b, "    %s\n", st.Error)
+			fmt.Fprintf(&b, "    %s\n", event.InertLine(st.Error))
 		}
 		if text := withheldText(st); text != "" {
 			fmt.Fprintf(&b, "    %s\n", text)

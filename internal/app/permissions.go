@@ -71,7 +71,7 @@ func rulesOf(o *options) (*run, error) {
 // tellProblems says what is wrong with the settings that the rules come from.
 func tellProblems(p *place, st Streams) {
 	for _, n := range append(slices.Clone(p.settings.Problems), p.notes...) {
-		fmt.Fprintf(st.Err, "lathe: %s\n", event.Inert(n))
+		fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(n))
 	}
 }
 
@@ -133,19 +133,19 @@ func requestOf(args []string) (perm.Request, error) {
 }
 
 func printDecision(st Streams, d perm.Decision) {
-	fmt.Fprintf(st.Out, "%s: %s\n", d.Verdict, d.Reason)
+	fmt.Fprintf(st.Out, "%s: %s\n", d.Verdict, event.InertLine(d.Reason))
 	if d.Source.Rule != "" {
-		fmt.Fprintf(st.Out, "  by the rule %s (%s)\n", d.Source.Rule, origin(d.Source))
+		fmt.Fprintf(st.Out, "  by the rule %s (%s)\n", event.InertLine(d.Source.Rule), event.InertLine(origin(d.Source)))
 	}
 	for _, p := range d.Parts {
 		by := p.Reason
 		if p.Source.Rule != "" {
 			by = fmt.Sprintf("rule %s (%s)", p.Source.Rule, origin(p.Source))
 		}
-		fmt.Fprintf(st.Out, "  %-7s %s\n          %s\n", p.Verdict, p.Text, by)
+		fmt.Fprintf(st.Out, "  %-7s %s\n          %s\n", p.Verdict, event.InertLine(p.Text), event.InertLine(by))
 	}
 	for _, r := range d.Suggest {
-		fmt.Fprintf(st.Out, "  would be allowed by: %s\n", r.Text)
+		fmt.Fprintf(st.Out, "  would be allowed by: %s\n", event.InertLine(r.Text))
 	}
 }
 
@@ -182,7 +182,7 @@ func listPermissions(o *options, asJSON bool, st Streams) error {
 			fmt.Fprintf(st.Out, "%s\n", event.Encode(map[string]any{"rule": rule.Text, "effect": rule.Effect.String(), "source": sourceJSON(rule.Source)}))
 			continue
 		}
-		fmt.Fprintf(st.Out, "%-5s %-40s %s\n", rule.Effect, rule.Text, origin(rule.Source))
+		fmt.Fprintf(st.Out, "%-5s %-40s %s\n", rule.Effect, event.InertLine(rule.Text), event.InertLine(origin(rule.Source)))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/internal/event"
 	"lathe/internal/pipeline/input"
 	"lathe/internal/turn"
 )
@@ -139,7 +140,7 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 	}
 	fmt.Fprintf(&b, "%s %d files (+%d -%d lines).\n", would, len(out.FilesChanged), out.Insertions, out.Deletions)
 	for _, f := range out.FilesChanged {
-		fmt.Fprintf(&b, "  %s\n", r.tools.workspace.Rel(f))
+		fmt.Fprintf(&b, "  %s\n", event.InertLine(r.tools.workspace.Rel(f)))
 	}
 	left := func(title string, list []leftOut) {
 		if len(list) == 0 {
@@ -147,7 +148,7 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 		}
 		b.WriteString(title + "\n")
 		for _, l := range list {
-			fmt.Fprintf(&b, "  %s: %s\n", r.tools.workspace.Rel(l.Path), l.Why)
+			fmt.Fprintf(&b, "  %s: %s\n", event.InertLine(r.tools.workspace.Rel(l.Path)), event.InertLine(l.Why))
 		}
 	}
 	left("Left alone (add force to put them back all the same):", out.Conflicts)

@@ -198,7 +198,7 @@ func (r *run) prompt() (event.Prompt, error) {
 	return p, err
 }
 
-func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", event.Inert(text)) }
+func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", event.Aside(text)) }
 
 // headless runs the prompt and returns the exit code.
 func (r *run) headless(p event.Prompt) int {
@@ -226,7 +226,7 @@ func (r *run) headless(p event.Prompt) int {
 	case interrupted() && (errors.Is(err, headless.ErrNoResult) || errors.Is(err, engine.ErrClosed)):
 		r.warn("interrupted before anything was done")
 	default:
-		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Inert(err.Error()))
+		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Aside(err.Error()))
 	}
 	if r.o.outputFormat == "text" && r.o.verbose || r.o.stages {
 		r.grey(r.summary())

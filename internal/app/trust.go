@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe/internal/config"
+	"lathe/internal/event"
 	"lathe/internal/git"
 	"lathe/internal/mcp"
 )
@@ -118,7 +119,7 @@ func showGrants(p *place, st Streams) {
 	}
 	fmt.Fprintln(st.Out, "With trust, these count. A change of any of them asks again.")
 	for _, g := range p.grants { // whole: nobody can approve what is left out
-		fmt.Fprintf(st.Out, "  %s = %s\n      %s:%d\n", g.Key, g.Text, g.File, g.Line)
+		fmt.Fprintf(st.Out, "  %s = %s\n      %s:%d\n", event.InertLine(g.Key), strings.ReplaceAll(g.Text, "\n", "\n        "), event.InertLine(g.File), g.Line)
 	}
 	fmt.Fprintln(st.Out, alsoTrusted)
 }
@@ -138,7 +139,7 @@ func listTrust(list config.Trust, st Streams) error {
 		if dirs[d].Rules {
 			only = "  only the permission rules that you saved there"
 		}
-		fmt.Fprintf(st.Out, "%s  since %s%s\n", d, dirs[d].At.Format("2006-01-02"), only)
+		fmt.Fprintf(st.Out, "%s  since %s%s\n", event.InertLine(d), dirs[d].At.Format("2006-01-02"), only)
 	}
 	return nil
 }

@@ -22,6 +22,12 @@ func InertLine(s string) string {
 	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(s)
 }
 
+// Aside is Inert for what is said on lines of its own, such as a warning: further lines are indented, so that nothing
+// within it looks like another message of the program.
+func Aside(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(Inert(s), "\n"), "\n", "\n  ")
+}
+
 // InertJSON is Inert for a compact JSON text that is shown to a person: it stays the same JSON, with escapes for characters
 // that act on a terminal.
 func InertJSON(s string) string {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Scope says where an entry stands. Of entries of one name the first scope in this order wins, whole.
@@ -139,6 +140,9 @@ func parseEntry(name string, raw json.RawMessage) (Config, *Problem) {
 	}
 	if strings.TrimSpace(name) == "" {
 		return fail("invalid_config", "it has no name")
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) }) {
+		return fail("invalid_config", "a screen would show its name otherwise than it is")
 	}
 	if slices.Contains(reserved, name) {
 		return fail("reserved_name", "this name is reserved")

@@ -141,7 +141,7 @@ func (w *writer) result(r event.Result) error {
 		w.flush()
 	}
 	if r.IsError && !w.once {
-		w.say("lathe: %s\n", text)
+		w.say("lathe: %s\n", event.Aside(text))
 	}
 	if text == "" {
 		return nil
@@ -157,18 +157,18 @@ func (w *writer) result(r event.Result) error {
 func (w *writer) aside(env event.Envelope) {
 	switch e := env.Event.(type) {
 	case event.Retry:
-		w.say("lathe: %s\n", e.Text)
+		w.say("lathe: %s\n", event.Aside(e.Text))
 	case event.Notice:
-		w.say("lathe: %s: %s\n", e.Level, e.Text)
+		w.say("lathe: %s: %s\n", e.Level, event.Aside(e.Text))
 	case event.ModelChanged:
-		w.say("lathe: %s\n", e.Reason)
+		w.say("lathe: %s\n", event.Aside(e.Reason))
 	case event.Denied:
-		w.say("lathe: denied %s: %s\n", e.Name, e.Decision.Reason)
+		w.say("lathe: denied %s: %s\n", event.InertLine(e.Name), event.Aside(e.Decision.Reason))
 	case event.Discarded:
-		w.say("lathe: %s\n", e.Reason)
+		w.say("lathe: %s\n", event.Aside(e.Reason))
 	case event.StageDone:
 		if w.o.Stages {
-			w.say("  [%d] %-9s %8s  %s\n", e.Step, e.Stage, e.Dur.Round(10*time.Microsecond), strings.Join(e.Notes, "; "))
+			w.say("  [%d] %-9s %8s  %s\n", e.Step, e.Stage, e.Dur.Round(10*time.Microsecond), event.InertLine(strings.Join(e.Notes, "; ")))
 		}
 	default:
 		if w.o.Verbose {
@@ -197,7 +197,7 @@ func (w *writer) verbose(env event.Envelope) {
 		if e.IsError {
 			state = "failed"
 		}
-		w.say("    %s%s in %s (%s)\n", inner(env), state, e.Dur.Round(time.Millisecond), e.Decision.Reason)
+		w.say("    %s%s in %s (%s)\n", inner(env), state, e.Dur.Round(time.Millisecond), event.InertLine(e.Decision.Reason))
 	case event.Message:
 		if e.Msg.Kind != "assistant" || env.Parent != "" {
 			return
