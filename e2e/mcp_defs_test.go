@@ -155,8 +155,15 @@ func TestTextOfOthersBeginsNoLine(t *testing.T) {
 	r.file(".claude/settings.json", `{"permissions":{"deny":["Bash(\nlathe: forged 3"],"allow":["Read(x\nlathe: forged 4)"]},"model\nlathe: forged 5":1}`)
 	var said strings.Builder
 	for _, args := range [][]string{
-		{"-p", "hello", "--trust", "--verbose"}, {"-p", "/mcp", "--trust"}, {"mcp", "list", "--trust"}, {"mcp", "get", "b", "--trust"},
-		{"permissions", "list"}, {"config"}, {"trust", "--show"}, {"-p", "--resume", "no\nlathe: forged 6"}, {"permissions", "check", "Bash", "ls\nlathe: forged 7"},
+		{"-p", "hello", "--trust", "--verbose"},
+		{"-p", "/mcp", "--trust"},
+		{"mcp", "list", "--trust"},
+		{"mcp", "get", "b", "--trust"},
+		{"permissions", "list"},
+		{"config"},
+		{"trust", "--show"},
+		{"-p", "--resume", "no\nlathe: forged 6"},
+		{"permissions", "check", "Bash", "ls\nlathe: forged 7"},
 	} {
 		o := r.run(args...)
 		said.WriteString(o.out + "\n" + o.err + "\n")

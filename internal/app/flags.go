@@ -106,69 +106,12 @@ func (o *options) set() *pflag.FlagSet {
 	f := pflag.NewFlagSet("lathe", pflag.ContinueOnError)
 	f.SortFlags = false
 	f.Usage = func() {}
-	f.BoolVarP(&o.print, "print", "p", false, "run the prompt and exit (no terminal interface)")
-	f.StringVar(&o.outputFormat, "output-format", "text", "`text`, json or stream-json")
-	f.StringVar(&o.inputFormat, "input-format", "text", "`text`, or stream-json: messages and control requests, one a line")
-	f.BoolVar(&o.partial, "include-partial-messages", false, "the model's stream events too (stream-json)")
-	f.BoolVar(&o.hookEvents, "include-hook-events", false, "tell of each hook that runs (stream-json)")
-	f.BoolVar(&o.replayed, "replay-user-messages", false, "echo the user's messages (stream-json)")
-	f.BoolVar(&o.fullscreen, "fullscreen", false, "terminal interface on the whole screen")
-	f.BoolVar(&o.reader, "ax-screen-reader", false, "terminal interface in plain lines, for screen readers")
-	f.BoolVar(&o.verbose, "verbose", false, "tell on standard error what happens")
-	f.StringVar(&o.jsonSchema, "json-schema", "", "answer with JSON that fits this `schema`")
-	f.IntVar(&o.maxTurns, "max-turns", 0, "stop after `N` model calls")
-	f.Float64Var(&o.maxBudget, "max-budget-usd", 0, "stop before this many `dollars` are spent")
-	f.IntVar(&o.taskBudget, "task-budget", 0, "go on until about this many output `tokens` are used")
-	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
-	f.StringVarP(&o.resume, "resume", "r", "", "resume a session by `id`, name or transcript file")
-	f.BoolVar(&o.fork, "fork-session", false, "with --resume or --continue: continue in a copy")
-	f.StringVar(&o.sessionID, "session-id", "", "use this `uuid` for the new session")
-	f.StringVarP(&o.name, "name", "n", "", "`name` of the session")
-	f.BoolVar(&o.noPersist, "no-session-persistence", false, "keep no transcript")
-	f.StringVar(&o.model, "model", "", "`model` id or alias (opus, sonnet, haiku, fable)")
-	f.StringSliceVar(&o.fallback, "fallback-model", nil, "`models` to use when the model is overloaded")
-	f.StringVar(&o.autocompact, "autocompact", "", "compact as if the window had so many `tokens` (500k), or auto")
-	f.StringVar(&o.effort, "effort", "", "`level`: low, medium, high, xhigh or max")
-	f.StringVar(&o.thinking, "thinking", "", "adaptive or disabled")
-	f.StringVar(&o.display, "thinking-display", "", "`form` of the thinking that is shown: summarized or omitted")
-	f.IntVar(&o.maxThinking, "max-thinking-tokens", -1, "thinking budget in `tokens` for models with budgets; 0: none")
-	f.StringVar(&o.mode, "permission-mode", "", "`mode`: default, acceptEdits, plan, auto, dontAsk or bypassPermissions")
-	f.BoolVar(&o.skipPermissions, "dangerously-skip-permissions", false, "same as --permission-mode bypassPermissions")
-	f.BoolVar(&o.allowSkip, "allow-dangerously-skip-permissions", false, "allow changing to bypassPermissions later")
-	f.StringArrayVar(&o.allowed, "allowedTools", nil, "allow `rules`, such as \"Bash(go test *)\" Edit")
-	f.StringArrayVar(&o.disallowed, "disallowedTools", nil, "deny `rules`; a bare name removes the tool")
-	f.StringArrayVar(&o.tools, "tools", nil, "offer only these built-in `tools`; \"\" for none, default for all")
-	f.StringVar(&o.permissionPrompts, "permission-prompts", "host", "host or none: who answers permission questions")
-	f.StringVar(&o.promptTool, "permission-prompt-tool", "", "who answers permission questions: stdio (the host), or a `tool` of an MCP server, such as mcp__server__tool")
-	f.StringArrayVar(&o.serverConfigs, "mcp-config", nil, "MCP servers: `files` or JSON, {\"mcpServers\": {…}}")
-	f.BoolVar(&o.strictServers, "strict-mcp-config", false, "use only the MCP servers of --mcp-config")
-	f.StringVar(&o.rewindFiles, "rewind-files", "", "with --resume: put the files back to what they were before the message with this `uuid`, and exit")
-	_ = f.MarkHidden("rewind-files")
-	f.StringArrayVar(&o.addDirs, "add-dir", nil, "further working `directories`")
-	f.BoolVar(&o.trust, "trust", false, "trust this directory's settings for this run")
-	f.StringVar(&o.system, "system-prompt", "", "replace the system prompt with this `text`")
-	f.StringVar(&o.systemFile, "system-prompt-file", "", "… with the text of this `file`")
-	f.StringVar(&o.appendSystem, "append-system-prompt", "", "add this `text` to the system prompt")
-	f.StringVar(&o.appendFile, "append-system-prompt-file", "", "… the text of this `file`")
-	f.StringVar(&o.override, "override-system-prompt", "", "send exactly this `text`, with nothing added")
-	f.StringVar(&o.agent, "agent", "", "work by the agent of this `name`")
-	f.StringVar(&o.agents, "agents", "", "define sub-agents: `JSON`, or a file that holds it")
-	f.BoolVar(&o.agentText, "forward-subagent-text", false, "the words of sub-agents too (stream-json)")
-	f.StringVar(&o.appendAgent, "append-subagent-system-prompt", "", "add this `text` to the system prompt of sub-agents")
-	f.StringVar(&o.appendAgentFile, "append-subagent-system-prompt-file", "", "… the text of this `file`")
-	f.StringVar(&o.settings, "settings", "", "settings `file` or JSON")
-	f.StringVar(&o.sources, "setting-sources", "", "which of user,project,local load")
-	f.BoolVar(&o.bare, "bare", false, "start with no discovery: only Bash, Read and Edit, no instruction files")
-	f.BoolVar(&o.noCommands, "disable-slash-commands", false, "take a leading slash as text")
-	f.StringSliceVar(&o.betas, "betas", nil, "extra API feature `headers`")
-	f.StringArrayVar(&o.images, "image", nil, "add an image `file` to the prompt")
-	f.StringVar(&o.replay, "replay", "", "answer from this `recording`; no model is called")
-	f.StringVar(&o.record, "record", "", "record the model's answers to this `file`")
-	f.BoolVar(&o.stages, "stages", false, "tell of each stage of the pipeline")
-	f.BoolVar(&o.traceOn, "trace", false, "write a trace of each stage beside the transcript")
-	f.StringVar(&o.debug, "debug", "", "log to standard error what the program does; --debug=`filter`")
-	f.Lookup("debug").NoOptDefVal = "*"
-	f.StringVar(&o.debugFile, "debug-file", "", "write the debug log to this `file`")
+	o.outputFlags(f)
+	o.sessionFlags(f)
+	o.modelFlags(f)
+	o.rightFlags(f)
+	o.promptFlags(f)
+	o.placeFlags(f)
 	o.hostFlags(f)
 	f.BoolVarP(&o.version, "version", "v", false, "print the version")
 	f.BoolVarP(&o.help, "help", "h", false, "print this help")
@@ -191,6 +134,93 @@ func (o *options) set() *pflag.FlagSet {
 		return pflag.NormalizedName(name)
 	})
 	return f
+}
+
+// outputFlags are those about what is printed.
+func (o *options) outputFlags(f *pflag.FlagSet) {
+	f.BoolVarP(&o.print, "print", "p", false, "run the prompt and exit (no terminal interface)")
+	f.StringVar(&o.outputFormat, "output-format", "text", "`text`, json or stream-json")
+	f.StringVar(&o.inputFormat, "input-format", "text", "`text`, or stream-json: messages and control requests, one a line")
+	f.BoolVar(&o.partial, "include-partial-messages", false, "the model's stream events too (stream-json)")
+	f.BoolVar(&o.hookEvents, "include-hook-events", false, "tell of each hook that runs (stream-json)")
+	f.BoolVar(&o.replayed, "replay-user-messages", false, "echo the user's messages (stream-json)")
+	f.BoolVar(&o.fullscreen, "fullscreen", false, "terminal interface on the whole screen")
+	f.BoolVar(&o.reader, "ax-screen-reader", false, "terminal interface in plain lines, for screen readers")
+	f.BoolVar(&o.verbose, "verbose", false, "tell on standard error what happens")
+	f.StringVar(&o.jsonSchema, "json-schema", "", "answer with JSON that fits this `schema`")
+}
+
+// sessionFlags are those about limits, and which session.
+func (o *options) sessionFlags(f *pflag.FlagSet) {
+	f.IntVar(&o.maxTurns, "max-turns", 0, "stop after `N` model calls")
+	f.Float64Var(&o.maxBudget, "max-budget-usd", 0, "stop before this many `dollars` are spent")
+	f.IntVar(&o.taskBudget, "task-budget", 0, "go on until about this many output `tokens` are used")
+	f.BoolVarP(&o.cont, "continue", "c", false, "continue the newest session of this directory")
+	f.StringVarP(&o.resume, "resume", "r", "", "resume a session by `id`, name or transcript file")
+	f.BoolVar(&o.fork, "fork-session", false, "with --resume or --continue: continue in a copy")
+	f.StringVar(&o.sessionID, "session-id", "", "use this `uuid` for the new session")
+	f.StringVarP(&o.name, "name", "n", "", "`name` of the session")
+	f.BoolVar(&o.noPersist, "no-session-persistence", false, "keep no transcript")
+}
+
+// modelFlags are those about the model.
+func (o *options) modelFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.model, "model", "", "`model` id or alias (opus, sonnet, haiku, fable)")
+	f.StringSliceVar(&o.fallback, "fallback-model", nil, "`models` to use when the model is overloaded")
+	f.StringVar(&o.autocompact, "autocompact", "", "compact as if the window had so many `tokens` (500k), or auto")
+	f.StringVar(&o.effort, "effort", "", "`level`: low, medium, high, xhigh or max")
+	f.StringVar(&o.thinking, "thinking", "", "adaptive or disabled")
+	f.StringVar(&o.display, "thinking-display", "", "`form` of the thinking that is shown: summarized or omitted")
+	f.IntVar(&o.maxThinking, "max-thinking-tokens", -1, "thinking budget in `tokens` for models with budgets; 0: none")
+}
+
+// rightFlags are those about what may be done, with what, where.
+func (o *options) rightFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.mode, "permission-mode", "", "`mode`: default, acceptEdits, plan, auto, dontAsk or bypassPermissions")
+	f.BoolVar(&o.skipPermissions, "dangerously-skip-permissions", false, "same as --permission-mode bypassPermissions")
+	f.BoolVar(&o.allowSkip, "allow-dangerously-skip-permissions", false, "allow changing to bypassPermissions later")
+	f.StringArrayVar(&o.allowed, "allowedTools", nil, "allow `rules`, such as \"Bash(go test *)\" Edit")
+	f.StringArrayVar(&o.disallowed, "disallowedTools", nil, "deny `rules`; a bare name removes the tool")
+	f.StringArrayVar(&o.tools, "tools", nil, "offer only these built-in `tools`; \"\" for none, default for all")
+	f.StringVar(&o.permissionPrompts, "permission-prompts", "host", "host or none: who answers permission questions")
+	f.StringVar(&o.promptTool, "permission-prompt-tool", "", "who answers permission questions: stdio (the host), or a `tool` of an MCP server, such as mcp__server__tool")
+	f.StringArrayVar(&o.serverConfigs, "mcp-config", nil, "MCP servers: `files` or JSON, {\"mcpServers\": {…}}")
+	f.BoolVar(&o.strictServers, "strict-mcp-config", false, "use only the MCP servers of --mcp-config")
+	f.StringVar(&o.rewindFiles, "rewind-files", "", "with --resume: put the files back to what they were before the message with this `uuid`, and exit")
+	_ = f.MarkHidden("rewind-files")
+	f.StringArrayVar(&o.addDirs, "add-dir", nil, "further working `directories`")
+	f.BoolVar(&o.trust, "trust", false, "trust this directory's settings for this run")
+}
+
+// promptFlags are those about what the model and sub-agents are told.
+func (o *options) promptFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.system, "system-prompt", "", "replace the system prompt with this `text`")
+	f.StringVar(&o.systemFile, "system-prompt-file", "", "… with the text of this `file`")
+	f.StringVar(&o.appendSystem, "append-system-prompt", "", "add this `text` to the system prompt")
+	f.StringVar(&o.appendFile, "append-system-prompt-file", "", "… the text of this `file`")
+	f.StringVar(&o.override, "override-system-prompt", "", "send exactly this `text`, with nothing added")
+	f.StringVar(&o.agent, "agent", "", "work by the agent of this `name`")
+	f.StringVar(&o.agents, "agents", "", "define sub-agents: `JSON`, or a file that holds it")
+	f.BoolVar(&o.agentText, "forward-subagent-text", false, "the words of sub-agents too (stream-json)")
+	f.StringVar(&o.appendAgent, "append-subagent-system-prompt", "", "add this `text` to the system prompt of sub-agents")
+	f.StringVar(&o.appendAgentFile, "append-subagent-system-prompt-file", "", "… the text of this `file`")
+}
+
+// placeFlags are those about settings, discovery, and looking inside.
+func (o *options) placeFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.settings, "settings", "", "settings `file` or JSON")
+	f.StringVar(&o.sources, "setting-sources", "", "which of user,project,local load")
+	f.BoolVar(&o.bare, "bare", false, "start with no discovery: only Bash, Read and Edit, no instruction files")
+	f.BoolVar(&o.noCommands, "disable-slash-commands", false, "take a leading slash as text")
+	f.StringSliceVar(&o.betas, "betas", nil, "extra API feature `headers`")
+	f.StringArrayVar(&o.images, "image", nil, "add an image `file` to the prompt")
+	f.StringVar(&o.replay, "replay", "", "answer from this `recording`; no model is called")
+	f.StringVar(&o.record, "record", "", "record the model's answers to this `file`")
+	f.BoolVar(&o.stages, "stages", false, "tell of each stage of the pipeline")
+	f.BoolVar(&o.traceOn, "trace", false, "write a trace of each stage beside the transcript")
+	f.StringVar(&o.debug, "debug", "", "log to standard error what the program does; --debug=`filter`")
+	f.Lookup("debug").NoOptDefVal = "*"
+	f.StringVar(&o.debugFile, "debug-file", "", "write the debug log to this `file`")
 }
 
 // parseFlags reads the command line.

@@ -1,15 +1,18 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/file"
+	"lathe/internal/git"
 	"lathe/internal/perm"
 )
 
@@ -101,8 +104,29 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 	if err != nil || file == "" { // the session
 		return err
 	}
-	return r.save(func() error { return config.AddRules(file, effect, texts) })
+	return r.save(func() error { return r.private(file, func() error { return config.AddRules(file, effect, texts) }) })
 }
+
+// private writes a settings file. Where that makes the user's own settings of a project, git is told to leave them out, in
+// the list of the repository that is the user's alone: the files of the project stay as they are.
+func (r *run) private(file string, write func() error) error {
+	_, missing := os.Lstat(file)
+	err := write()
+	if err != nil || missing == nil || filepath.Base(file) != localSettings || r.place.root == "" {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), excludeLimit)
+	defer cancel()
+	if err := git.Exclude(ctx, r.place.root, file); err != nil {
+		r.warn(fmt.Sprintf("%s is yours alone, but git could not be told to leave it out: %v", file, err))
+	}
+	return nil
+}
+
+const (
+	localSettings = "settings.local.json"
+	excludeLimit  = 5 * time.Second // for git, before an answer would seem to hang
+)
 
 // settingsFile is the file of a scope, "" for the session. A host looks for what it has saved in the folder of the
 // program that it was written for. What is saved for a project stays in it: a link may not make it hold everywhere.
@@ -116,7 +140,7 @@ func (r *run) settingsFile(where event.Scope) (string, error) {
 	switch where {
 	case event.SaveLocal:
 		project = first(r.place.root, d.Work)
-		path = filepath.Join(project, folder, "settings.local.json")
+		path = filepath.Join(project, folder, localSettings)
 	case event.SaveProject:
 		path = filepath.Join(project, folder, "settings.json")
 	case event.SaveUser:

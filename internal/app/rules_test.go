@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/event"
+	"lathe/internal/git"
 	"lathe/internal/perm"
 )
 
@@ -129,6 +131,50 @@ func TestLastingAnswer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The file of a lasting answer is the user's alone: git does not see it, and the project's own list of what git ignores is
+// not touched. A file that was there already is left to the user.
+func TestLastingAnswerIsKeptOutOfGit(t *testing.T) {
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := filepath.Join(base, "work")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := git.Run(t.Context(), work, "init", "-q"); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(work)
+	file := filepath.Join(work, ".lathe", "settings.local.json")
+	status := func() string {
+		t.Helper()
+		out, err := git.Run(t.Context(), work, "status", "--porcelain", "--untracked-files=all")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for _, there := range []bool{false, true} {
+		if there {
+			if err := os.Remove(filepath.Join(work, ".git", "info", "exclude")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rule := perm.Rule{Text: fmt.Sprintf("Bash(make %v)", there), Effect: perm.Allow}
+		if err := asking(t, base).remember([]perm.Rule{rule}, event.SaveLocal); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), rule.Text) {
+			t.Fatalf("%s, %v", text, err)
+		}
+		if seen := strings.Contains(status(), "settings.local.json"); seen != there {
+			t.Errorf("there before: %v; git sees it: %v", there, seen)
+		}
 	}
 }
 

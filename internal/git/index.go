@@ -73,69 +73,78 @@ func ReadIndex(path string) (*Index, error) {
 	return x, nil
 }
 
+// The parts of an index file, in bytes: before the entries, the fixed part of an entry, after all.
+const (
+	indexHead  = 12
+	indexFixed = 62
+	indexSum   = 20
+)
+
 func parseIndex(b []byte) (*Index, error) {
-	const head, fixed, sum = 12, 62, 20
-	if len(b) < head+sum || string(b[:4]) != "DIRC" {
+	if len(b) < indexHead+indexSum || string(b[:4]) != "DIRC" {
 		return nil, errIndex
 	}
 	version, n := binary.BigEndian.Uint32(b[4:]), int(binary.BigEndian.Uint32(b[8:]))
-	if version < 2 || version > 4 || n < 0 || n > len(b)/fixed {
+	if version < 2 || version > 4 || n < 0 || n > len(b)/indexFixed {
 		return nil, errIndex
 	}
 	x := &Index{Entries: make([]IndexEntry, 0, n)}
-	body := b[:len(b)-sum]
-	at := head
+	rest := b[indexHead : len(b)-indexSum]
 	previous := ""
 	for range n {
-		if at+fixed > len(body) {
+		entry, size, err := parseEntry(rest, version, previous)
+		if err != nil || size > len(rest) {
 			return nil, errIndex
 		}
-		e := body[at:]
-		u := func(i int) uint32 { return binary.BigEndian.Uint32(e[i:]) }
-		entry := IndexEntry{
-			CSec: u(0), CNano: u(4), MSec: u(8), MNano: u(12), Inode: u(20), Mode: u(24), Size: u(36), OID: hex.EncodeToString(e[40:60]),
-		}
-		flags := binary.BigEndian.Uint16(e[60:])
-		entry.Conflict = flags>>12&3 != 0
-		name := fixed
-		if flags&0x4000 != 0 {
-			name += 2
-		}
-		if entry.Mode == 0o040000 || name > len(e) {
-			return nil, errIndex // a directory of a sparse index
-		}
-		cut := 0
-		if version == 4 {
-			v, used := offset(e[name:])
-			if used == 0 || v > len(previous) {
-				return nil, errIndex
-			}
-			cut, name = len(previous)-v, name+used
-		}
-		end := bytes.IndexByte(e[name:], 0)
-		if end < 0 {
-			return nil, errIndex
-		}
-		entry.Path = previous[:cut] + string(e[name:name+end])
-		if version == 4 {
-			previous = entry.Path
-			at += name + end + 1
-		} else {
-			at += (name + end + 8) &^ 7
-		}
+		rest, previous = rest[size:], entry.Path
 		x.Entries = append(x.Entries, entry)
 	}
-	for at+8 <= len(body) { // extensions: those that begin with a small letter change what the rest means
-		size := int(binary.BigEndian.Uint32(body[at+4:]))
-		if body[at] >= 'a' || size < 0 || size > len(body)-at-8 {
+	for len(rest) >= 8 { // extensions: those that begin with a small letter change what the rest means
+		size := int(binary.BigEndian.Uint32(rest[4:]))
+		if rest[0] >= 'a' || size < 0 || size > len(rest)-8 {
 			return nil, errIndex
 		}
-		at += 8 + size
-	}
-	if at > len(body) {
-		return nil, errIndex
+		rest = rest[8+size:]
 	}
 	return x, nil
+}
+
+// parseEntry reads the entry that e begins with, and returns how many bytes it takes, padding included. previous is the
+// path before it, of which version 4 writes only the difference.
+func parseEntry(e []byte, version uint32, previous string) (entry IndexEntry, size int, err error) {
+	if len(e) < indexFixed {
+		return entry, 0, errIndex
+	}
+	u := func(i int) uint32 { return binary.BigEndian.Uint32(e[i:]) }
+	entry = IndexEntry{
+		CSec: u(0), CNano: u(4), MSec: u(8), MNano: u(12), Inode: u(20), Mode: u(24), Size: u(36), OID: hex.EncodeToString(e[40:60]),
+	}
+	flags := binary.BigEndian.Uint16(e[60:])
+	entry.Conflict = flags>>12&3 != 0
+	name := indexFixed
+	if flags&0x4000 != 0 {
+		name += 2
+	}
+	if entry.Mode == 0o040000 || name > len(e) {
+		return entry, 0, errIndex // a directory of a sparse index
+	}
+	kept := 0 // of the previous path
+	if version == 4 {
+		left, used := offset(e[name:])
+		if used == 0 || left > len(previous) {
+			return entry, 0, errIndex
+		}
+		kept, name = len(previous)-left, name+used
+	}
+	end := bytes.IndexByte(e[name:], 0)
+	if end < 0 {
+		return entry, 0, errIndex
+	}
+	entry.Path = previous[:kept] + string(e[name:name+end])
+	if version == 4 {
+		return entry, name + end + 1, nil
+	}
+	return entry, (name + end + 8) &^ 7, nil
 }
 
 // offset reads a number as git writes how much of the last name is left out.
