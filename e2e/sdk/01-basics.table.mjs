@@ -119,17 +119,15 @@ export default (t, { assert, call, say, user, text, feed }) => {
     assert.equal(b.result, "Fine.");
     assert.ok(JSON.stringify(await c.last()).includes("This"));
   }, { slow: true });
-  t("interrupt in the middle of a tool", [say(call("Bash", { command: "touch started; sleep 60" })), say("Fine.")], async (c) => {
+  t("interrupt in the middle of a tool", [say(call("Bash", { command: "touch started; sleep 600" })), say("Fine.")], async (c) => {
     const input = feed(user("go"));
     const q = c.query(input, { permissionMode: "bypassPermissions", allowDangerouslySkipPermissions: true });
     const seen = [];
-    const began = Date.now();
     c.until("the tool", () => c.has("started")).then(() => q.interrupt());
     for await (const m of q) {
       seen.push(m);
       if (m.type === "result") { if (m.is_error) input.push(user("go on")); else input.end(); }
     }
-    assert.ok(Date.now() - began < 10_000);
     const results = seen.filter((m) => m.type === "result");
     assert.equal(results[0].terminal_reason, "aborted_tools");
     assert.equal(results[1].result, "Fine.");

@@ -12,13 +12,16 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
   });
   const line = (o) => JSON.stringify(o) + "\n";
   const init = line({ type: "control_request", request_id: "i", request: { subtype: "initialize" } });
-  t("backgroundTasks moves one command", [say(bash("sleep 1; echo late")), say("It runs."), say("It is done.")], async (c) => {
+  t("backgroundTasks moves one command", [say(bash("touch on; until [ -e go ]; do sleep 0.02; done; echo late")), say("It runs."), say("It is done.")], async (c) => {
     const input = feed(user("go"));
     const answers = [];
     const s = await c.all(input, free, async (m, q) => {
       if (m.type === "assistant" && m.message.content[0].type === "tool_use") {
         const id = m.message.content[0].id;
-        setTimeout(async () => { answers.push(await q.backgroundTasks("toolu_none"), await q.backgroundTasks(id), await q.backgroundTasks(id)); }, 300);
+        c.until("the command", () => c.has("on")).then(async () => {
+          answers.push(await q.backgroundTasks("toolu_none"), await q.backgroundTasks(id), await q.backgroundTasks(id));
+          c.file("go", "");
+        });
       }
       if (m.type === "result" && m.result === "It is done.") { answers.push(await q.backgroundTasks()); input.end(); }
     });
