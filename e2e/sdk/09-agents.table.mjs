@@ -78,6 +78,45 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     assert.equal(fs.readFileSync(path.join(out.worktreePath, "a.txt"), "utf8"), "two\n");
     assert.match(out.worktreeBranch, /^worktree-agent-/);
   });
+  t("agentProgressSummaries", [
+    { when: { no_tools: true }, ...say("Waiting for a file") },
+    say(agent("look")), say(call("Bash", { command: "while [ ! -e go ]; do sleep 0.02; done" })), say("inner"), say("ok"),
+  ], async (c) => {
+    const s = await c.all("go", { ...free, agentProgressSummaries: true, env: { LATHE_AGENT_SUMMARY_MS: "20" } }, (m) => {
+      if (m.subtype === "task_progress" && m.summary) c.file("go", "");
+    });
+    const [m] = s.type("system", "task_progress").filter((x) => x.summary);
+    assert.equal(m.summary, "Waiting for a file");
+    assert.ok(m.task_id && m.usage);
+  }, { illegal: true });
+  t("initialPrompt of the main agent stands before the first message", [say("one"), say("two")], async (c) => {
+    const input = feed(user("and this"));
+    let n = 0;
+    await c.all(input, { agent: "begins", agents: { begins: { description: "begins", prompt: "You begin.", initialPrompt: "First this." } } }, (m) => {
+      if (m.type === "result") ++n === 1 ? input.push(user("more")) : input.end();
+    });
+    const all = await c.requests();
+    assert.match(JSON.stringify(all[0].messages), /First this\..*and this/);
+    assert.equal(JSON.stringify(all[1].messages).split("First this.").length, 2);
+  });
+  t("setMcpPermissionModeOverride asks where the mode would not", [say(call("mcp__calc__add", { a: 1 })), say("ok"), say(call("mcp__calc__add", { a: 1 })), say("ok")], async (c) => {
+    let asked = 0, n = 0;
+    const calc = c.sdk.createSdkMcpServer({ name: "calc", version: "1.0.0", tools: [c.sdk.tool("add", "Adds", { a: c.z.number() }, async () => ({ content: [{ type: "text", text: "1" }] }))] });
+    const input = feed();
+    const q = c.query(input, { ...free, mcpServers: { calc }, canUseTool: async (t, i) => { asked++; return { behavior: "allow", updatedInput: i }; } });
+    assert.ok((await q.setMcpPermissionModeOverride("nobody", "default")).warning);
+    assert.equal((await q.setMcpPermissionModeOverride("calc", "default"))?.warning, undefined);
+    await assert.rejects(q.setMcpPermissionModeOverride("calc", "plan"));
+    input.push(user("go"));
+    for await (const m of q) {
+      if (m.type !== "result") continue;
+      if (++n === 2) { input.end(); continue; }
+      assert.equal(asked, 1);
+      await q.setMcpPermissionModeOverride("calc", null);
+      input.push(user("again"));
+    }
+    assert.equal(asked, 1);
+  });
   t("compact with nothing to compact", [], async (c) => {
     const s = await c.all("/compact", { mayThrow: true });
     assert.equal(s.results.length, 1);

@@ -21,6 +21,7 @@ type hostOptions struct {
 	noDynamic           bool // nothing that varies stands in the system prompt
 	snapshot            string
 	suggestPrompts      bool
+	agentSummaries      bool   // a host wants to know what sub-agents do, in words
 	setup               string // init or maintenance: Setup hooks run first
 	setupOnly           bool
 	setupInit, setupFix bool

@@ -39,6 +39,7 @@ type initialize struct {
 	NoDynamic    bool              `json:"excludeDynamicSections"`
 	Snapshot     *bool             `json:"systemPromptSnapshot"`
 	Suggest      bool              `json:"promptSuggestions"`
+	Summaries    bool              `json:"agentProgressSummaries"`
 	Aliases      map[string]string `json:"toolAliases"`
 	Plugins      *[]hostPlugin     `json:"plugins"`
 	// Servers are MCP servers that the program connects to, ServerConfigs and Manifests what is known of those in the
@@ -121,7 +122,7 @@ func (r *run) host(in *sdk.Reader, opts sdk.Options) int {
 		live.disconnect()
 		return report(r.st, err)
 	}
-	last, err := sdk.Run(ctx, logged{conn, debug}, in, r.st.Out, opts)
+	last, err := sdk.Run(ctx, &beginning{Conn: logged{conn, debug}, first: r.initialPrompt()}, in, r.st.Out, opts)
 	live.disconnect()
 	if err != nil && !errors.Is(err, sdk.ErrOutput) {
 		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Aside(err.Error()))
@@ -189,6 +190,7 @@ func (i *initialize) apply(o *options) {
 	if len(i.Agents) > 0 && string(i.Agents) != "null" {
 		o.agents = string(i.Agents)
 	}
+	o.agentSummaries = i.Summaries
 	o.agentText, o.noDynamic, o.suggestPrompts = o.agentText || i.AgentText, o.noDynamic || i.NoDynamic, o.suggestPrompts || i.Suggest
 	if len(i.Servers) > 0 && string(i.Servers) != "null" {
 		o.serverConfigs = append(o.serverConfigs, string(event.Encode(map[string]json.RawMessage{"mcpServers": i.Servers})))

@@ -49,6 +49,8 @@ func (r *run) serverQueries() map[string]answer {
 			_, contents, err := r.servers.ReadResource(ctx, in.Name, in.URI)
 			return map[string]any{"contents": contents}, err
 		}),
+		"set_mcp_permission_mode_override": on(r.setServerMode),
+
 		"mcp_set_servers": on(r.setServers),
 		"mcp_call":        on(r.callServer),
 		"mcp_message":     on(r.hostMessage),

@@ -299,6 +299,7 @@ func (r *run) bypassRefused(p config.Permissions) error {
 func (r *run) decide(req perm.Request) perm.Decision {
 	r.refresh()
 	env := r.env()
+	env.Mode = r.serverModes.of(req.Tool, env.Mode)
 	env.Sandbox = r.sandboxOf(req)
 	r.place.care(&env, req.Tool)
 	if d, refused := r.notes.refuses(req, r.tools.workspace.Abs); refused {

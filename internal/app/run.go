@@ -92,7 +92,8 @@ type common struct {
 
 	memory memory.Auto // the project's; no directory: off
 
-	servers *servers // of MCP; nil where there are none
+	servers     *servers // of MCP; nil where there are none
+	serverModes serverModes
 
 	editor tool.Editor // holds files open; nil: there is none
 
@@ -179,10 +180,7 @@ func newRun(o *options, st Streams) (*run, error) {
 // prompt reads the prompt from the command line and standard input.
 func (r *run) prompt() (event.Prompt, error) {
 	p := event.Prompt{Images: r.o.images, Typed: len(r.o.prompt)}
-	initial := ""
-	if r.main != nil && !r.conv.resumed {
-		initial = r.main.Initial
-	}
+	initial := r.initialPrompt()
 	if initial != "" && r.o.prompt == "" && !isPiped(r.st.In) {
 		p.Text, p.Typed = initial, 0
 		return p, nil

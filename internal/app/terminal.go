@@ -129,6 +129,9 @@ func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error)
 			r.close()
 		},
 	}
+	if !req.Fresh {
+		out.First = r.initialPrompt()
+	}
 	if keepsNothing(&o, r.place) {
 		out.StateDir, out.ID = "", ""
 	}

@@ -57,6 +57,9 @@ type backAgent struct {
 	back    bool          // it is in the background
 	file    *os.File      // of one in the background
 	asked   bool          // somebody stopped it
+	recent  []string      // what it did last, a line each
+	use     event.TaskUsage
+	news    bool // something of that is in no summary yet
 	outcome agentOutcome
 	err     error
 }
@@ -109,6 +112,9 @@ func (w *work) start(ctx context.Context, child *run, q toolagent.Request, relea
 		defer release()
 		w.carryOut(own, b)
 	})
+	if w.r.summarises() {
+		w.wg.Go(func() { w.summarise(own, b, child.agent) })
+	}
 	select {
 	case <-b.moved:
 		return launched(b), nil
@@ -331,6 +337,8 @@ func (w *work) heard(a *agentPart, env event.Envelope) {
 	w.mu.Lock()
 	b := a.work
 	back, task := b.back, b.Task
+	b.did(env.Event)
+	b.use = a.used(w.r.place.sys.Now().Sub(task.Started))
 	w.mu.Unlock()
 	if !back {
 		return

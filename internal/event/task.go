@@ -25,6 +25,7 @@ type TaskUsage struct {
 type TaskProgress struct {
 	Task
 	CallID, AgentType, LastTool string
+	Summary                     string // what it does, in words of a model; "": not asked for
 	Usage                       TaskUsage
 }
 
@@ -64,6 +65,7 @@ func (e *Encoder) task(env Envelope) [][]byte {
 		present(o, "tool_use_id", ev.CallID)
 		present(o, "subagent_type", ev.AgentType)
 		present(o, "last_tool_name", ev.LastTool)
+		present(o, "summary", ev.Summary)
 		return e.line(env, "system", "task_progress", o)
 	case TaskUpdated:
 		patch := obj{"status": ev.Status}

@@ -69,6 +69,7 @@ type Session struct {
 	ID       string
 	Resumed  bool
 	Messages []msg.Message // of a resumed session
+	First    string        // a prompt that the session begins with; the user's own follows behind it
 	Model    string
 	Mode     string
 	Settings Settings

@@ -58,8 +58,8 @@ func runPlain(ctx context.Context, o Options) (Outcome, error) {
 	p.session = got.s
 	defer got.s.Close()
 	go p.events()
-	if o.Prompt != "" || len(o.Images) > 0 {
-		p.send(event.Prompt{Text: o.Prompt, Images: o.Images})
+	if text := joined(got.s.First, o.Prompt); text != "" || len(o.Images) > 0 {
+		p.send(event.Prompt{Text: text, Images: o.Images})
 	}
 	p.say("Ready. Model %s, permission mode %s.", got.s.Model, got.s.Mode)
 	for {

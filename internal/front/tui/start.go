@@ -67,8 +67,8 @@ func (u *ui) started(s *Session, err error) {
 	go u.pump(s)
 	u.refresh()
 	u.loadCommands()
-	if u.o.Prompt != "" || len(u.o.Images) > 0 {
-		u.send(event.Prompt{Text: u.o.Prompt, Images: u.o.Images})
+	if text := joined(s.First, u.o.Prompt); text != "" || len(u.o.Images) > 0 {
+		u.send(event.Prompt{Text: text, Images: u.o.Images})
 		u.o.Prompt, u.o.Images = "", nil
 	}
 	for _, f := range u.later {
@@ -177,4 +177,12 @@ func (u *ui) query(kind string, payload any, then func(event.Reply)) {
 	id := "tui-" + strconv.Itoa(u.nextID)
 	u.replies[id] = then
 	u.op(event.Query{ID: id, Kind: kind, Payload: event.Encode(payload)})
+}
+
+// joined puts a prompt behind another one; either may be empty.
+func joined(first, second string) string {
+	if first == "" || second == "" {
+		return first + second
+	}
+	return first + "\n\n" + second
 }
