@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"lathe/internal/fakeapi"
@@ -33,7 +34,8 @@ func isReport(q fakeapi.Request) bool { return strings.Contains(q.LastUserText()
 // those before byte for byte, and its transcript goes on. The same holds in a later run of the session, by its name.
 func TestSendMessageGoesOn(t *testing.T) {
 	t.Parallel()
-	id, later := "", false
+	var id atomic.Value
+	var later atomic.Bool
 	r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
 		a := fakeapi.Text("done")
 		switch {
@@ -44,18 +46,18 @@ func TestSendMessageGoesOn(t *testing.T) {
 		case isWorker(q):
 			a = fakeapi.Text("First: red.")
 		case isReport(q) || strings.Contains(q.LastToolResult(), "goes on with your message"):
-		case later:
+		case later.Load():
 			a = answer(sendTo("painter", "and the third?"))
 		case first(q):
 			a = answer(handOver("worker", "which colours?", "name", "painter", "run_in_background", false))
 		default:
-			id = idIn(t, q.LastToolResult())
-			a = answer(sendTo(id, "and the second?"))
+			id.Store(idIn(t, q.LastToolResult()))
+			a = answer(sendTo(id.Load().(string), "and the second?"))
 		}
 		return &a
 	}})
 	res := resultOf(t, r.must("-p", "go", "--agents", worker, "--output-format", "json").out)
-	later = true
+	later.Store(true)
 	r.must("-p", "more", "--agents", worker, "--resume", res["session_id"].(string))
 	var of []fakeapi.Request
 	told := 0
@@ -76,7 +78,7 @@ func TestSendMessageGoesOn(t *testing.T) {
 		}
 	}
 	extend(t, of)
-	text := r.read(filepath.Join(strings.TrimSuffix(r.transcript(), ".jsonl"), "subagents", "agent-"+id+".jsonl"))
+	text := r.read(filepath.Join(strings.TrimSuffix(r.transcript(), ".jsonl"), "subagents", "agent-"+id.Load().(string)+".jsonl"))
 	for _, want := range []string{"which colours?", "and the second?", "and the third?", "Third: green."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the transcript lacks %q", want)
@@ -189,7 +191,7 @@ func TestSendMessageAtItsEnd(t *testing.T) {
 func TestSendMessageRefused(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
-	stopped := ""
+	var stopped atomic.Value
 	r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
 		a := fakeapi.Text("looked")
 		result := q.LastToolResult()
@@ -198,7 +200,7 @@ func TestSendMessageRefused(t *testing.T) {
 			<-hang
 		case isWorker(q), strings.Contains(q.LastUserText(), "look around"):
 		case strings.Contains(q.LastUserText(), "send it"):
-			a = answer(sendTo(stopped, "go on"))
+			a = answer(sendTo(stopped.Load().(string), "go on"))
 		case strings.Contains(result, "has stopped"):
 			a = fakeapi.Text("It was stopped.")
 		case first(q):
@@ -221,9 +223,9 @@ func TestSendMessageRefused(t *testing.T) {
 	h := r.host(t, "--agents", worker)
 	h.user("go")
 	started := h.next("task_started", func(m map[string]any) bool { return m["subtype"] == "task_started" })
-	stopped = started["task_id"].(string)
+	stopped.Store(started["task_id"])
 	h.typed("result")
-	h.say(`{"type":"control_request","request_id":"s","request":{"subtype":"stop_task","task_id":%q}}`, stopped)
+	h.say(`{"type":"control_request","request_id":"s","request":{"subtype":"stop_task","task_id":%q}}`, stopped.Load())
 	h.next("task_notification", func(m map[string]any) bool { return m["subtype"] == "task_notification" })
 	h.user("send it")
 	if res := h.typed("result"); res["result"] != "It was stopped." {

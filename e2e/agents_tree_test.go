@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"lathe/internal/fakeapi"
@@ -34,18 +35,18 @@ func (r *rig) gitSays(args ...string) string {
 // forbid there is forbidden in the copy. The tree is kept and named; one in which nothing changed is gone.
 func TestAgentWorktree(t *testing.T) {
 	t.Parallel()
-	var r *rig
-	idle := false
-	r = newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+	var idle atomic.Bool
+	var dir atomic.Value
+	r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
 		a := fakeapi.Text("done")
 		switch {
-		case isWorker(q) && idle:
+		case isWorker(q) && idle.Load():
 		case isWorker(q) && first(q):
 			a = answer(fakeapi.Call("Read", map[string]any{"file_path": "a.txt"}), fakeapi.Call("Read", map[string]any{"file_path": "secret.txt"}))
 		case isWorker(q) && len(q.ToolResults()) == 2 && !strings.Contains(string(q.Body), "fourth"):
 			a = answer(
 				fakeapi.Call("Edit", map[string]any{"file_path": "a.txt", "old_string": "one", "new_string": "two"}),
-				fakeapi.Call("Write", map[string]any{"file_path": filepath.Join(r.dir, "out.txt"), "content": "x"}),
+				fakeapi.Call("Write", map[string]any{"file_path": filepath.Join(dir.Load().(string), "out.txt"), "content": "x"}),
 				bash("echo fourth > new.txt; pwd"),
 			)
 		case isWorker(q), !first(q):
@@ -54,6 +55,7 @@ func TestAgentWorktree(t *testing.T) {
 		}
 		return &a
 	}})
+	dir.Store(r.dir)
 	r.file("a.txt", "one\n")
 	r.file("secret.txt", "hidden words\n")
 	r.repository()
@@ -79,7 +81,7 @@ func TestAgentWorktree(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.dir, "out.txt")); err == nil {
 		t.Error("it wrote in the checkout")
 	}
-	idle = true
+	idle.Store(true)
 	out = r.must(flags...).out
 	left, _ := filepath.Glob(filepath.Join(r.dir, ".claude", "worktrees", "agent-*"))
 	if len(left) != 1 || strings.Contains(out, "worktreePath") || strings.Contains(r.gitSays("branch"), "agent-") != true {
