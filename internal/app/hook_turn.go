@@ -85,7 +85,7 @@ func (h *hooks) record(r hook.Run) (msg.Message, bool) {
 func (h *hooks) context(e hook.Event, text string) msg.Message {
 	return msg.Message{
 		Kind: msg.KindAttachment, Source: "hook", Key: h.r.place.sys.NewID(), Meta: true,
-		Blocks: []msg.Block{msg.Text(fmt.Sprintf("<context source=\"%s hook\">\n%s\n</context>", e, text))},
+		Blocks: []msg.Block{msg.Context(string(e)+" hook", text)},
 	}
 }
 

@@ -41,13 +41,14 @@ func (r *run) serverCommands() []input.Command {
 	return out
 }
 
-// expandPrompt asks a server for the text of a prompt. Mentions in it name no files: the user did not write them.
+// expandPrompt asks a server for the text of a prompt. Mentions in it name no files, and marks of context in it mark none: the
+// user did not write them.
 func (r *run) expandPrompt(ctx context.Context, t *turn.Turn, p mcp.Prompt, args string) (input.Expanded, error) {
 	blocks, err := r.servers.set.GetPrompt(ctx, p, splitArgs(args))
 	if err != nil {
 		return input.Expanded{}, err
 	}
-	out := input.Expanded{Text: msg.JoinText(blocks), Resolve: func(string) (string, bool) { return "", false }}
+	out := input.Expanded{Text: msg.WithoutMarks(msg.JoinText(blocks)), Resolve: func(string) (string, bool) { return "", false }}
 	if r.hooks != nil {
 		out.Hooked = r.hooks.submit(ctx, t)
 	}

@@ -260,7 +260,7 @@ func (r *run) rewindNote(what string, touched []string, p *checkpoint.Plan) msg.
 	const source = "rewind"
 	return msg.Message{
 		Kind: msg.KindAttachment, Source: source, Key: r.place.sys.NewID(), Meta: true,
-		Blocks: []msg.Block{msg.Text(fmt.Sprintf("<context source=%q>\n%s</context>", source, b.String()))},
+		Blocks: []msg.Block{msg.Context(source, b.String())},
 	}
 }
 

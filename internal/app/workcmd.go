@@ -323,7 +323,7 @@ func (r *run) cmdAddDir(_ context.Context, t *turn.Turn, args string) (string, e
 	}
 	note := msg.Message{
 		Kind: msg.KindAttachment, Source: "directory_added", Key: dir, Meta: true,
-		Blocks: []msg.Block{msg.Text("<context source=\"directory_added\">\n" + dir + " is a working directory of this session too, from now on.\n</context>")},
+		Blocks: []msg.Block{msg.Context("directory_added", dir+" is a working directory of this session too, from now on.")},
 	}
 	if err := t.Append(note); err != nil {
 		return "", err

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -22,7 +20,7 @@ const deadline = 2 * time.Second
 type Item struct {
 	Key    string // what exactly it is; the same key is attached once
 	Text   string
-	Blocks []msg.Block // instead of Text
+	Blocks []msg.Block // instead of Text; the texts among them are framed each
 	User   bool        // a person's own words (a queued prompt), not context
 	ID     string      // uuid, for a queued prompt
 	// Take is called right before the item is attached, and takes it from where it waited; false: it is gone from there.
@@ -89,13 +87,14 @@ type collected struct {
 	err   error
 }
 
-// work is a source that collects. One that misses the deadline is left behind, and is not started again before it
-// has ended; what it brings comes with a later pass.
+// work is a source that collects. One that misses the deadline, or is not ready when the user interrupts, is left behind, and
+// is not started again before it has ended; what it brings comes with a later pass.
 type work struct {
 	Source
 	index int
 	done  chan collected
-	late  bool // it missed a deadline, which was told
+	left  bool // behind
+	late  bool // it missed a deadline, which was told: no pass waits for it any more
 	ended bool
 }
 
@@ -128,11 +127,11 @@ func (w *work) wait(ctx context.Context) collected {
 		case got = <-w.done:
 			w.ended = true
 		case <-ctx.Done():
-			w.late = true
+			w.left, w.late = true, errors.Is(ctx.Err(), context.DeadlineExceeded)
 			return collected{err: fmt.Errorf("took longer than %s", deadline)}
 		}
 	}
-	if w.late && (errors.Is(got.err, context.DeadlineExceeded) || errors.Is(got.err, context.Canceled)) {
+	if w.left && (errors.Is(got.err, context.DeadlineExceeded) || errors.Is(got.err, context.Canceled)) {
 		got.err = nil
 	}
 	return got
@@ -165,24 +164,19 @@ func message(s Source, item Item, left *int) msg.Message {
 	if item.User {
 		return msg.Message{ID: item.ID, Kind: msg.KindUser, Blocks: item.Blocks}
 	}
-	m := msg.Message{Kind: msg.KindAttachment, Source: s.Name, Key: item.Key, Meta: true, Blocks: item.Blocks}
-	if m.Blocks == nil {
-		text := cut(item.Text, left)
-		m.Blocks = []msg.Block{msg.Text(fmt.Sprintf("<context source=%q>\n%s\n</context>", s.Name, withoutMarks(text)))}
+	blocks := item.Blocks
+	if blocks == nil {
+		blocks = []msg.Block{msg.Text(item.Text)}
+	}
+	m := msg.Message{Kind: msg.KindAttachment, Source: s.Name, Key: item.Key, Meta: true}
+	for _, b := range blocks {
+		if b.Type == msg.TypeText {
+			b = msg.Context(s.Name, cut(b.Text, left))
+		}
+		m.Blocks = append(m.Blocks, b)
 	}
 	return m
 }
-
-// withoutMarks spells the marks of context blocks in a text so that they end or begin none: what a file says must not
-// look like what the program or the user says.
-func withoutMarks(text string) string {
-	if !strings.Contains(text, "context") {
-		return text
-	}
-	return marks().ReplaceAllString(text, `<\$1`)
-}
-
-var marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)<(\s*/?\s*context\b)`) })
 
 // cut keeps a text within what is left of the budget.
 func cut(text string, left *int) string {

@@ -71,11 +71,10 @@ func mentionItem(ctx context.Context, read ReadFile, t *turn.Turn, m turn.Mentio
 	if err != nil {
 		return Item{}, err
 	}
-	head := msg.Text(fmt.Sprintf("<context source=\"mention\">\nFile @%s\n", m.Ref))
+	head := msg.Text("File @" + m.Ref)
 	if len(blocks) == 1 && blocks[0].Type == msg.TypeText {
-		return Item{Key: key, Text: fmt.Sprintf("File @%s\n%s", m.Ref, blocks[0].Text)}, nil
+		return Item{Key: key, Text: head.Text + "\n" + blocks[0].Text}, nil
 	}
-	head.Text += "</context>"
 	return Item{Key: key, Blocks: append([]msg.Block{head}, blocks...)}, nil
 }
 

@@ -40,7 +40,7 @@ func Resources(read func(ctx context.Context, server, uri string) ([]msg.Block, 
 					out = append(out, Item{Key: key, Text: blocks[0].Text})
 					continue
 				}
-				head := msg.Text(fmt.Sprintf("<context source=\"mcp_resource\">\nResource @%s\n</context>", m.Ref))
+				head := msg.Text("Resource @" + m.Ref)
 				out = append(out, Item{Key: key, Blocks: append([]msg.Block{head}, blocks...)})
 			}
 			return out, errors.Join(errs...)

@@ -133,7 +133,7 @@ func again(m msg.Message) msg.Message {
 func attachment(source, key, text string) msg.Message {
 	return msg.Message{
 		Kind: msg.KindAttachment, Source: source, Key: key, Meta: true,
-		Blocks: []msg.Block{msg.Text(fmt.Sprintf("<context source=%q>\n%s\n</context>", source, strings.TrimRight(text, "\n")))},
+		Blocks: []msg.Block{msg.Context(source, text)},
 	}
 }
 
