@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -320,7 +321,23 @@ func (r *run) env() perm.Env {
 		Free: free, Rules: r.skillSet(r.ruleset()), Mode: r.mode(), Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
+		Tracked: tracked,
 	})
+}
+
+// tracked lists the files that git tracks in a repository, for those rules that depend on it.
+func tracked(root string) (paths []string, ok bool) {
+	x, err := git.ReadIndex(git.IndexFile(root))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, true // nothing was added yet
+	}
+	if err != nil {
+		return nil, false
+	}
+	for _, e := range x.Entries {
+		paths = append(paths, e.Path)
+	}
+	return paths, true
 }
 
 // readDenied reports whether a read rule forbids a path; searches and mentions leave it out.

@@ -139,6 +139,11 @@ func (s *shellCall) usagePaths(c *shell.Command, u *usage, at []string) (why str
 			return "git may run in another repository, whose settings can name programs"
 		}
 	}
+	deep, why := s.unnamed(&u.contents, at)
+	if why != "" {
+		return why
+	}
+	u.deep = u.deep || deep
 	for _, o := range u.reads {
 		if onlyProcIn(o.word) {
 			continue

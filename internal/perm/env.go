@@ -24,6 +24,9 @@ type Env struct {
 	// GitRuns is what a reading command of git would run because the repository itself says so, where that is not
 	// trusted; empty for nothing. Then git is asked for.
 	GitRuns string
+	// Tracked lists the files that git tracks in a repository, relative to its root, with slashes; ok is false where that
+	// is not known. Nil: it is never known.
+	Tracked func(root string) (paths []string, ok bool)
 	// Path is the search path of shell commands, as the environment has it. A program that may come from a working
 	// directory is not the one that its name says.
 	Path string

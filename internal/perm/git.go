@@ -190,10 +190,12 @@ func gitOperands(name string, use *args, u *usage) {
 		}
 	case "grep":
 		u.deep = true
-		if !use.has("-e") && n > 0 {
+		if !use.has("-e") && n > 0 && !(use.dashed && use.behind == 0) {
 			use.operands = use.operands[1:]
+			use.behind = max(0, use.behind-1)
 		}
 	}
+	gitContents(name, use, u)
 	gitPaths(use.operands, u)
 }
 

@@ -19,6 +19,7 @@ type usage struct {
 	here          bool        // without operands it looks at the current directory
 	edits         bool        // its flags are those of a program of mode acceptEdits
 	gitDir        *shell.Word // git -C: must be the current directory
+	contents      contents    // of a command of git
 }
 
 type operand struct {
@@ -43,6 +44,8 @@ type args struct {
 	flags    []flagUse
 	operands []shell.Word
 	why      string // the first word that the table does not know
+	dashed   bool   // there is a --
+	behind   int    // the index of the first operand behind it
 	late     bool   // a flag, or --, comes after an operand: some systems take it for one more operand
 }
 
@@ -121,6 +124,7 @@ func (t *flagTable) parse(words []shell.Word) (a args) {
 		a.late = a.late || len(a.operands) > 0 && len(text) > 1 && text[0] == '-'
 		switch {
 		case text == "--":
+			a.dashed, a.behind = true, len(a.operands)
 			a.operands = append(a.operands, words[i+1:]...)
 			return a
 		case strings.HasPrefix(text, "--"):
