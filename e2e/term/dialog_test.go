@@ -84,6 +84,7 @@ func TestEditDialog(t *testing.T) {
 		r.file("list.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n")
 		s.keys("go<enter>")
 		s.waitFor("Why:", "ONE")
+		s.golden(name("edit"))
 		s.keys("<space>") // refuse the first hunk
 		s.waitFor("1 hunk refused")
 		s.keys("<enter>")
@@ -125,6 +126,7 @@ func TestTrustDialog(t *testing.T) {
 		r.file(".claude/settings.json", `{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch ran"}]}]}, "permissions": {"allow": ["Bash(make *)"]}}`)
 		s := r.start(cols, 60)
 		s.waitFor("Do you trust this folder?", "touch ran", "Bash(make *)", "settings.json")
+		s.golden(fmt.Sprintf("trust-%d", cols))
 		s.keys("y")
 		s.waitFor("manual mode")
 		s.keys("hello<enter>")

@@ -4,8 +4,11 @@ package term
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +51,7 @@ type rig struct {
 
 func newRig(t testing.TB, script *fakeapi.Script) *rig {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
+	root, err := filepath.EvalSymlinks(tempDir(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +63,27 @@ func newRig(t testing.TB, script *fakeapi.Script) *rig {
 	}
 	r.serve(script)
 	return r
+}
+
+// tempDir is a directory whose name has always the same length, so that what shows it wraps in the same way.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	for {
+		dir := filepath.Join("/tmp", fmt.Sprintf("lt-%08x", rand.Uint32()))
+		err := os.Mkdir(dir, 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Error(err)
+			}
+		})
+		return dir
+	}
 }
 
 func (r *rig) serve(script *fakeapi.Script) {
@@ -343,11 +367,14 @@ func (s *screen) waitFor(texts ...string) string {
 
 var clocks = regexp.MustCompile(`\(\d+s( · [↑↓] [0-9.]+k?)?`)
 
+var tempNames = regexp.MustCompile(`lt-[0-9a-f]{8}`)
+
 var callClocks = regexp.MustCompile(`(?m)^(▸ .*) \d+s$`)
 
 func (s *screen) mask(text string) string {
 	text = strings.NewReplacer(s.cmd.Dir, "/W", "✸", "✶", "✹", "✶", "✺", "✶", "✷", "✶").Replace(text)
 	text = callClocks.ReplaceAllString(text, "$1 0s")
+	text = tempNames.ReplaceAllString(text, "lt-00000000")
 	return clocks.ReplaceAllString(text, "(0s")
 }
 

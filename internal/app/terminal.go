@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,10 +74,18 @@ func shownDir() string {
 	if err != nil {
 		return ""
 	}
-	if home, err := os.UserHomeDir(); err == nil && home != "/" && (work == home || strings.HasPrefix(work, home+"/")) {
-		return "~" + strings.TrimPrefix(work, home)
+	if home, err := os.UserHomeDir(); err == nil {
+		return homeShort(work, home)
 	}
 	return work
+}
+
+// homeShort is a path with the home directory as ~.
+func homeShort(path, home string) string {
+	if home != "" && home != "/" && (path == home || strings.HasPrefix(path, home+"/")) {
+		return "~" + strings.TrimPrefix(path, home)
+	}
+	return path
 }
 
 // die ends the process at once, with every child. The terminal is in order already.
@@ -164,9 +173,10 @@ func (s *screen) trust(o *options, req tui.Start) error {
 	}
 	list := config.NewTrust(p.sys.Dirs.State)
 	entry, known := list.Get(p.trustKey)
-	q := tui.Trust{Dir: p.trustKey, Changed: known && !entry.Rules}
+	home := func(path string) string { return homeShort(path, p.sys.Dirs.Home) }
+	q := tui.Trust{Dir: home(p.trustKey), Changed: known && !entry.Rules}
 	for _, g := range p.grants {
-		q.Grants = append(q.Grants, tui.Grant{Key: g.Key, Text: g.Text, File: g.File, Line: g.Line})
+		q.Grants = append(q.Grants, tui.Grant{Key: g.Key, Text: g.Text, File: home(g.File), Line: g.Line})
 	}
 	switch req.Trust(q) {
 	case tui.TrustYes:
@@ -241,7 +251,7 @@ func (r *run) screenQueries() map[string]answer {
 	if r.o.entry != screenEntry {
 		return nil
 	}
-	return map[string]answer{
+	out := map[string]answer{
 		"save_setting": on(func(_ context.Context, in struct {
 			Key   string          `json:"key"`
 			Value json.RawMessage `json:"value"`
@@ -276,6 +286,8 @@ func (r *run) screenQueries() map[string]answer {
 		"status_line": r.runStatusLine,
 		"shell":       r.runShell,
 	}
+	maps.Copy(out, r.switchQueries())
+	return out
 }
 
 func (r *run) screenStatus() map[string]any {

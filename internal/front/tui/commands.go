@@ -43,6 +43,16 @@ func (u *ui) command(text string) bool {
 			return false
 		}
 		u.pickEffort()
+	case "permissions", "allowed-tools":
+		if args != "" {
+			return false
+		}
+		u.pickRule()
+	case "config", "settings":
+		if args != "" {
+			return false
+		}
+		u.pickSetting()
 	case "memory":
 		u.pickMemory()
 	case "tasks", "bashes":

@@ -106,9 +106,9 @@ func (c *choice) answers(u *ui, cols int, short bool) (foot []string, cur screen
 			lead, style = u.th.Accent.Paint("❯ "), u.th.Accent
 			selRow = len(foot)
 		}
-		rows := rowsOf(fmt.Sprintf("%d. %s", i+1, o.label), cols-4)
+		rows := rowsOf(fmt.Sprintf("%d. %s", i+1, o.label), cols-6)
 		if short && i != c.sel && len(rows) > 1 {
-			c.cut[i], rows = true, []string{width.Cut(fmt.Sprintf("%d. %s", i+1, o.label), cols-4, "…")}
+			c.cut[i], rows = true, []string{width.Cut(fmt.Sprintf("%d. %s", i+1, o.label), cols-6, "…")}
 		}
 		for j, l := range rows {
 			if j > 0 {
@@ -251,12 +251,13 @@ func (c *choice) cancel(u *ui) bool {
 
 func (c *choice) askID() string { return c.ask }
 
-// textBody is a body of lines that are wrapped.
+// textBody is a body of lines that are wrapped, each below its own beginning.
 func textBody(lines ...string) func(int) []string {
 	return func(cols int) []string {
 		var out []string
 		for _, l := range lines {
-			out = append(out, width.Line{Text: l, Hang: "  "}.Rows(cols)...)
+			plain := width.Strip(l)
+			out = append(out, width.Line{Text: l, Hang: plain[:len(plain)-len(strings.TrimLeft(plain, " "))]}.Rows(cols)...)
 		}
 		return out
 	}

@@ -27,6 +27,7 @@ type picker struct {
 	lookup  func(query string)                         // asks for other entries; nil: what is there is filtered
 	preview func(u *ui, e entry, cols, n int) []string // below the list
 	empty   string
+	stays   bool // taking an entry does not close it
 }
 
 func newPicker(title string, entries []entry, done func(entry)) *picker {
@@ -42,6 +43,13 @@ func (p *picker) set(entries []entry) {
 		items[i] = list.Item{Text: e.name, Detail: e.note, Value: e}
 	}
 	p.list.SetItems(items)
+}
+
+// replace gives the entries other texts; the chosen one stays the chosen one.
+func (p *picker) replace(entries []entry) {
+	at := p.list.At()
+	p.set(entries)
+	p.list.Go(at)
 }
 
 func (p *picker) chosen() *entry {
@@ -63,7 +71,12 @@ func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	if at := p.chosen(); p.preview != nil && at != nil && most > 14 {
 		below = p.preview(u, *at, cols-2, most/3)
 	}
-	p.height = max(1, min(most-3-len(below), 12))
+	hint := first(u.hint, p.hint)
+	if p.height = max(1, min(most-3-len(below), 12)); p.list.Len() > p.height {
+		hint = p.list.Position() + " · " + hint
+	}
+	foot := rowsOf(hint, cols-2)
+	p.height = max(1, min(most-2-len(foot)-len(below), 12))
 	p.list.SetHeight(p.height)
 	if p.list.Len() == 0 {
 		out = append(out, u.th.Muted.Paint("  "+first(p.empty, "nothing found")))
@@ -72,11 +85,10 @@ func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	for _, l := range below {
 		out = append(out, "  "+l)
 	}
-	hint := p.hint
-	if p.list.Len() > p.height {
-		hint = p.list.Position() + " · " + hint
+	for _, l := range foot {
+		out = append(out, u.th.Faint.Paint(l))
 	}
-	return append(out, u.th.Faint.Paint(width.Cut(hint, cols-1, "…"))), cur
+	return out, cur
 }
 
 // listRow draws one entry: its name, and its note where there is room.
@@ -113,7 +125,9 @@ func (p *picker) key(u *ui, k term.Key) {
 		p.cancel(u)
 	case "enter":
 		if at != nil {
-			u.closeDialog(p)
+			if !p.stays {
+				u.closeDialog(p)
+			}
 			p.done(*at)
 		}
 	default:

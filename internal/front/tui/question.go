@@ -118,7 +118,10 @@ func (q *questions) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	if len(q.list) > 1 {
 		hint = "tab: next question · " + hint
 	}
-	return append(out, u.th.Faint.Paint(width.Cut(hint, cols-1, "…"))), cur
+	for _, l := range rowsOf(hint, cols-2) {
+		out = append(out, u.th.Faint.Paint(l))
+	}
+	return out, cur
 }
 
 func (q *questions) optionRows(u *ui, i int, label, note string, cols int) []string {

@@ -147,6 +147,10 @@ func (l *List) choose(i int) {
 	l.top = max(0, min(l.top, len(l.hits)-l.height))
 }
 
+// At is the place of the chosen item among those that fit; Go chooses the one at a place.
+func (l *List) At() int   { return l.chosen }
+func (l *List) Go(at int) { l.choose(at) }
+
 // Position is "3/120": the chosen item and how many there are.
 func (l *List) Position() string {
 	if len(l.hits) == 0 {
@@ -155,6 +159,9 @@ func (l *List) Position() string {
 	return fmt.Sprintf("%d/%d", l.chosen+1, len(l.hits))
 }
 
+// minDetail is the least room in which a detail says anything.
+const minDetail = 14
+
 // Rows draws the window: a pointer, the text with what matched, the detail where there is room for it.
 func (l *List) Rows(th *theme.Theme, cols int) []string {
 	end := min(l.top+l.height, len(l.hits))
@@ -162,7 +169,10 @@ func (l *List) Rows(th *theme.Theme, cols int) []string {
 	for _, h := range l.hits[l.top:end] {
 		column = max(column, width.Of(width.Inert(l.items[h.index].Text)))
 	}
-	column = min(column, cols/2)
+	if cols >= minDetail*3 {
+		column = min(column, cols/2)
+	}
+	details := cols-2-column-2 >= minDetail // else the text has the row for itself
 	out := make([]string, 0, end-l.top)
 	for i := l.top; i < end; i++ {
 		it, h := l.items[l.hits[i].index], l.hits[i]
@@ -172,7 +182,7 @@ func (l *List) Rows(th *theme.Theme, cols int) []string {
 		}
 		text := paint(th, it.Text, h.at, style)
 		row := lead + width.Cut(text, cols-2, "…")
-		if room := cols - 2 - column - 2; it.Detail != "" && room > 8 {
+		if room := cols - 2 - column - 2; it.Detail != "" && details {
 			text = width.Cut(text, column, "…")
 			row = lead + text + width.Spaces(column-width.Of(text)+2) + th.Muted.Paint(width.Cut(width.Inert(it.Detail), room, "…"))
 		}
