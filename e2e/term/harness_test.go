@@ -69,7 +69,7 @@ func newRig(t testing.TB, script *fakeapi.Script) *rig {
 func tempDir(t testing.TB) string {
 	t.Helper()
 	for {
-		dir := filepath.Join("/tmp", fmt.Sprintf("lt-%08x", rand.Uint32()))
+		dir := filepath.Join("/tmp", fmt.Sprintf("lt%08x", rand.Uint32()))
 		err := os.Mkdir(dir, 0o700)
 		if errors.Is(err, fs.ErrExist) {
 			continue
@@ -367,14 +367,17 @@ func (s *screen) waitFor(texts ...string) string {
 
 var clocks = regexp.MustCompile(`\(\d+s( · [↑↓] [0-9.]+k?)?`)
 
-var tempNames = regexp.MustCompile(`lt-[0-9a-f]{8}`)
+var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]*…?`)
+
+var tempNames = regexp.MustCompile(`lt[0-9a-f]{8}`)
 
 var callClocks = regexp.MustCompile(`(?m)^(▸ .*) \d+s$`)
 
 func (s *screen) mask(text string) string {
 	text = strings.NewReplacer(s.cmd.Dir, "/W", "✸", "✶", "✹", "✶", "✺", "✶", "✷", "✶").Replace(text)
 	text = callClocks.ReplaceAllString(text, "$1 0s")
-	text = tempNames.ReplaceAllString(text, "lt-00000000")
+	text = uuids.ReplaceAllString(text, "00000000-0000-4000-8000-000000000000")
+	text = tempNames.ReplaceAllString(text, "lt00000000")
 	return clocks.ReplaceAllString(text, "(0s")
 }
 

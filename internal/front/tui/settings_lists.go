@@ -107,8 +107,10 @@ func (u *ui) placeRule(behavior, text string) {
 		scope event.Scope
 		label string
 	}{
-		{event.SaveSession, "In this session only"}, {event.SaveLocal, "In this project, for you alone"},
-		{event.SaveProject, "In this project, for all who work on it"}, {event.SaveUser, "In all of your projects"},
+		{event.SaveSession, "In this session only"},
+		{event.SaveLocal, "In this project, for you alone"},
+		{event.SaveProject, "In this project, for all who work on it"},
+		{event.SaveUser, "In all of your projects"},
 	} {
 		c.options = append(c.options, option{label: s.label, do: func(string) {
 			u.query("change_rule", map[string]any{"rule": text, "behavior": behavior, "scope": s.scope}, func(r event.Reply) {
