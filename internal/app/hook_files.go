@@ -85,16 +85,21 @@ func (w *fileWatch) close() {
 	}
 }
 
-// watching reports whether a file is watched.
-func (h *hooks) watching(path string) bool {
-	top := h
+// toldOf reports whether the watch has told of a file as it is now. Else whoever asks tells of it, and the watch does not.
+func (h *hooks) toldOf(path string) bool {
+	w := &h.files
 	if h.top != nil {
-		top = h.top
+		w = &h.top.files
 	}
-	top.files.mu.Lock()
-	defer top.files.mu.Unlock()
-	_, ok := top.files.now[path]
-	return ok
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	state, watched := w.now[path]
+	now := fileState(path)
+	if !watched || state == now {
+		return watched
+	}
+	w.now[path] = now
+	return false
 }
 
 // folder is the state of a folder whose files are watched.

@@ -111,8 +111,8 @@ func reworded(m msg.Message, text string) msg.Message {
 
 // fileChanged tells hooks that a file which the conversation has read changed on disk.
 func (h *hooks) fileChanged(path, what string) {
-	if h == nil || h.watching(path) {
-		return // it is told of anyway, once
+	if h == nil || h.toldOf(path) {
+		return
 	}
 	h.r.prepareEnvFile()
 	h.observe(hook.Payload{Event: hook.FileChanged, Match: filepath.Base(path), Fields: map[string]any{"file_path": path, "event": what}})
