@@ -190,7 +190,7 @@ var inBackground = []string{
 
 // keepsTool reports whether a conversation that works by a definition has a tool.
 func keepsTool(d agent.Def, name string) bool {
-	if server, _, isMCP := cutMCP(name); isMCP && d.Servers != nil && !slices.Contains(d.Servers, server) {
+	if server, isMCP := serverOf(name); isMCP && d.Servers != nil && !slices.Contains(d.Servers, server) {
 		return false
 	}
 	matches := func(pattern string) bool { return matchesTool(pattern, name) }
@@ -211,21 +211,12 @@ func matchesTool(pattern, name string) bool {
 	return strings.HasPrefix(name, pattern+"__")
 }
 
-func cutMCP(name string) (server, tool string, ok bool) {
-	rest, ok := strings.CutPrefix(name, "mcp__")
-	if !ok {
-		return "", "", false
-	}
-	server, tool, ok = strings.Cut(rest, "__")
-	return server, tool, ok
-}
-
 // agentKeeps is which tools a sub-agent has: never one that the conversation above it has not.
 func (a *agentPart) keeps(name string) bool {
 	if _, has := a.parent.tools.registry.Get(name); !has || slices.Contains(neverInAgents, name) {
 		return false
 	}
-	if _, _, isMCP := cutMCP(name); a.background && !isMCP && !slices.Contains(inBackground, name) {
+	if _, isMCP := serverOf(name); a.background && !isMCP && !slices.Contains(inBackground, name) {
 		return false
 	}
 	return keepsTool(a.def, name)

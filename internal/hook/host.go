@@ -29,7 +29,7 @@ func (b *Bus) SetHost(raw json.RawMessage) (problems []string, err error) {
 				continue
 			}
 			for _, m := range events[name] {
-				s.groups[Event(name)] = append(s.groups[Event(name)], m.group(Event(name), info))
+				s.groups[Event(name)] = append(s.groups[Event(name)], m.group(info))
 			}
 		}
 	}
@@ -49,7 +49,7 @@ type hostMatcher struct {
 	OnFailure string   `json:"onFailure"`
 }
 
-func (m hostMatcher) group(e Event, info eventInfo) group {
+func (m hostMatcher) group(info eventInfo) group {
 	g := group{where: "the host"}
 	if m.Matcher != nil {
 		g.text = *m.Matcher

@@ -104,7 +104,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
-	s.answer(w, r, rest)
+	s.answer(w, rest)
 }
 
 // admit reports whether a request comes from the page itself or from one who was given its address, and returns the
@@ -124,7 +124,7 @@ func (s *Server) admit(r *http.Request) (string, bool) {
 	return rest, ok && subtle.ConstantTimeCompare([]byte(secret), []byte(s.secret)) == 1
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, path string) {
+func (s *Server) answer(w http.ResponseWriter, path string) {
 	if path == "" {
 		path = "index.html"
 	}

@@ -15,7 +15,7 @@ func (s *shellCall) cover(c *shell.Command, layers []layer, at []string) {
 	f := s.coverage(c, layers, at)
 	if f.verdict == Ask {
 		if len(c.Words) > 0 && c.Kind == shell.Simple && f.source.Kind == "default" {
-			s.want(c, layers, at)
+			s.want(layers)
 		} else {
 			s.out.noSuggest = true
 		}
@@ -87,7 +87,7 @@ func (s *shellCall) harmless(c *shell.Command, layers []layer, at []string) (f f
 	if p == nil {
 		return f, "the program " + name + " is not known to only read"
 	}
-	if name == "git" && s.elsewhere(c, at) {
+	if name == "git" && s.elsewhere(at) {
 		return f, "git may run in another repository, whose settings can name programs"
 	}
 	if name == "git" && s.env.GitRuns != "" {

@@ -53,7 +53,7 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 			s.out.ask = append(s.out.ask, g)
 		case g.source.Kind == "protected":
 			s.out.guard = append(s.out.guard, g)
-		case g.verdict == Ask && !write && s.everything(c):
+		case g.verdict == Ask && !write && s.everything():
 			g.verdict = Allow
 		}
 		if f.verdict == Abstain || g.verdict > f.verdict {
@@ -69,7 +69,7 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 }
 
 // everything says that an allow rule for all commands is in force, which also covers what they read.
-func (s *shellCall) everything(c *shell.Command) bool {
+func (s *shellCall) everything() bool {
 	r, _ := s.allowedBy(&shell.Command{Kind: shell.Group}, nil)
 	return r != nil
 }
@@ -79,7 +79,7 @@ func (s *shellCall) inputText(c *shell.Command, r shell.Redir, cover bool) {
 	if c.Kind != shell.Group || !cover {
 		return
 	}
-	if why := s.hereText(c); why != "" && !s.everything(c) {
+	if why := s.hereText(c); why != "" && !s.everything() {
 		s.add(r.Text, because(Ask, "unparsed", why))
 	}
 }

@@ -2,14 +2,12 @@ package perm
 
 import (
 	"strings"
-
-	"lathe/internal/shell"
 )
 
 // elsewhere says that git may read another repository than that of the session's start: its configuration names
 // programs. The current directory alone does not tell, for it may have been changed by an earlier call, and a tree can
 // bring along a directory that git takes for a repository.
-func (s *shellCall) elsewhere(c *shell.Command, at []string) bool {
+func (s *shellCall) elsewhere(at []string) bool {
 	e := s.env
 	if len(at) != 1 {
 		return true

@@ -11,7 +11,7 @@ import (
 const maxSuggest = 5
 
 // want notes a command that a rule could cover.
-func (s *shellCall) want(c *shell.Command, layers []layer, at []string) {
+func (s *shellCall) want(layers []layer) {
 	last := layers[0]
 	for _, l := range layers {
 		if l.plain {

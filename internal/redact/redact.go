@@ -123,14 +123,14 @@ func (t *table) put(start string, r rule) {
 	t.rules[w] = append(t.rules[w], r)
 }
 
-// next returns the first secret at or behind offset i; ok is false when there is none.
-func (t *table) next(s string, i int) (f found, ok bool) {
-	if len(s)-i < 4 {
+// next returns the first secret; ok is false when there is none.
+func (t *table) next(s string) (f found, ok bool) {
+	if len(s) < 4 {
 		return found{}, false
 	}
 	bits := &t.bits
-	w := uint32(s[i])<<16 | uint32(s[i+1])<<8 | uint32(s[i+2])
-	for end := i + 3; end < len(s); end++ {
+	i, w := 0, uint32(s[0])<<16|uint32(s[1])<<8|uint32(s[2]) // what stands before i was looked at
+	for end := 3; end < len(s); end++ {
 		w = w<<8 | uint32(s[end])
 		h := hash(w)
 		if bits[h>>6]&(1<<(h&63)) == 0 {
@@ -138,7 +138,7 @@ func (t *table) next(s string, i int) (f found, ok bool) {
 		}
 		at := end - 3
 		if at < i {
-			continue // what stands before was looked at
+			continue
 		}
 		f, ok := t.look(s, at, w)
 		switch {
@@ -190,7 +190,7 @@ func (r *Redactor) String(s string) string {
 	}
 	t := r.table.Load()
 	for range 4 { // a mark can make a word of its own of what stood behind a secret
-		f, ok := t.next(s, 0)
+		f, ok := t.next(s)
 		if !ok {
 			break
 		}
@@ -203,7 +203,7 @@ func (r *Redactor) String(s string) string {
 func (t *table) replace(s string, f found) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	for ok := true; ok; f, ok = t.next(s, 0) {
+	for ok := true; ok; f, ok = t.next(s) {
 		b.WriteString(s[:f.from])
 		b.WriteString(f.mark)
 		s = s[f.to:]

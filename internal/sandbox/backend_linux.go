@@ -185,7 +185,7 @@ func (r *Run) wrap(spec *proc.Spec, in Input) error {
 	} else {
 		// The running program itself, whatever stands at its path by now.
 		prefix = []string{fmt.Sprintf("/proc/%d/exe", os.Getpid()), HelperName}
-		order = r.landlockOrder(in)
+		order = r.landlockOrder()
 	}
 	ours, theirs, err := channelFor(order)
 	if err != nil {
@@ -214,7 +214,7 @@ func (r *Run) viewOrder() helperSpec {
 }
 
 // landlockOrder says "all but" by what is beside: see except.
-func (r *Run) landlockOrder(in Input) helperSpec {
+func (r *Run) landlockOrder() helperSpec {
 	p := &r.policy
 	order := helperSpec{Landlock: r.status.Landlock, Unix: p.Network.UnixSockets, Supervise: true}
 	if p.Unlimited {

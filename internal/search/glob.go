@@ -207,7 +207,7 @@ func (g *glob) folder(c *crew, t task, d *folder, entries []entry, hits *globHit
 			sub := t.child(e.name)
 			sub.state = next
 			if e.kind == kindLink {
-				sub.state = g.named(next, t.state, e.name)
+				sub.state = g.named(next, e.name)
 			}
 			next = nil
 			dirs = append(dirs, sub)
@@ -263,7 +263,7 @@ func (g *glob) advance(next, state []int, name string) (out []int, hit, named bo
 }
 
 // named keeps the states that a segment other than ** leads to.
-func (g *glob) named(next, state []int, name string) []int {
+func (g *glob) named(next []int, name string) []int {
 	var out []int
 	for _, i := range next {
 		if i > 0 && !g.end[i-1] && !g.segs[i-1].deep && !g.hides(i-1, name) && g.pat.matchSegment(i-1, name) {

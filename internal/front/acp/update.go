@@ -89,7 +89,7 @@ func (s *session) message(parent string, m msg.Message, again bool) {
 	case again && m.Sidechain:
 	case m.Kind == msg.KindAssistant && m.APIError == "":
 		for _, b := range m.Blocks {
-			s.block(parent, m, b)
+			s.block(parent, b)
 		}
 		if parent == "" {
 			s.streamed = map[string]bool{}
@@ -113,7 +113,7 @@ func (s *session) message(parent string, m msg.Message, again bool) {
 	}
 }
 
-func (s *session) block(parent string, m msg.Message, b msg.Block) {
+func (s *session) block(parent string, b msg.Block) {
 	switch {
 	case b.Type == msg.TypeToolUse:
 		s.called(parent, b)

@@ -35,11 +35,12 @@ func (p *pass) settle(ctx context.Context) (again bool, err error) {
 	if len(a.broken) > 0 {
 		return p.mendCalls()
 	}
-	return false, p.reply(a.asm.stop)
+	p.reply(a.asm.stop)
+	return false, nil
 }
 
 // reply sets the turn's Reply. An answer with calls to run is one that asks for tools, whatever it says.
-func (p *pass) reply(stop string) error {
+func (p *pass) reply(stop string) {
 	a := p.cur
 	for _, b := range p.blocks {
 		if b.Type == msg.TypeToolUse {
@@ -52,7 +53,6 @@ func (p *pass) reply(stop string) error {
 		whole.ID, whole.Parent, whole.Time = a.kept[n-1].ID, a.kept[n-1].Parent, a.kept[n-1].Time
 	}
 	p.t.Reply = &turn.Reply{APIID: a.asm.meta.ID, Message: whole, StopReason: stop, Usage: a.asm.usage}
-	return nil
 }
 
 // extend makes the request go on after what was answered: a copy, since the turn's own request is not ours.
@@ -98,7 +98,8 @@ func (p *pass) wasCut() (bool, error) {
 		if err := p.answerBroken(cutText); err != nil {
 			return false, err
 		}
-		return false, p.reply(a.asm.stop)
+		p.reply(a.asm.stop)
+		return false, nil
 	}
 	if p.cuts++; p.cuts > continuations {
 		if err := p.answerBroken(cutText); err != nil {
@@ -107,7 +108,8 @@ func (p *pass) wasCut() (bool, error) {
 		if err := p.notice("warning", fmt.Sprintf("The answer is still cut by the output limit after %d continuations; it ends here.", continuations)); err != nil {
 			return false, err
 		}
-		return false, p.reply(a.asm.stop)
+		p.reply(a.asm.stop)
+		return false, nil
 	}
 	p.t.Note("the output limit cut the answer: continuation %d, limit %d", p.cuts, raised)
 	return true, p.goOnAfterCut()
@@ -199,7 +201,8 @@ func (p *pass) mendCalls() (bool, error) {
 		return false, err
 	}
 	if a.calls > 0 {
-		return false, p.reply(a.asm.stop)
+		p.reply(a.asm.stop)
+		return false, nil
 	}
 	if p.bad++; p.bad > continuations {
 		return false, &ended{
@@ -233,7 +236,8 @@ func (p *pass) overflown(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if a.calls > 0 {
-		return false, p.reply(a.asm.stop)
+		p.reply(a.asm.stop)
+		return false, nil
 	}
 	return false, full
 }
