@@ -20,7 +20,7 @@ func (r *run) agentHookSource(def agent.Def) []hook.Source {
 	switch {
 	case off == config.Managed, off != "" && !managed, onlyManaged && !managed,
 		r.o.bare && !managed && def.Scope != agent.CLI,
-		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.trusted:
+		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.trustsAt(def.Path):
 		return nil
 	}
 	return []hook.Source{{Scope: "agent " + def.Name, File: first(def.Path, "the agent "+def.Name), Dir: r.place.sys.Dirs.Work, Hooks: def.Hooks}}

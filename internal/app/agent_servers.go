@@ -12,7 +12,7 @@ import (
 // agentServerEntries are the MCP servers that a definition brings along and that may be started here: a plugin's never, a
 // project's with trust, and none that a policy refuses. What the session has by the same name stays the session's.
 func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
-	if len(def.Inline) == 0 || r.o.recording != nil || def.Scope == agent.Plugin || def.Scope == agent.Project && !r.place.trusted {
+	if len(def.Inline) == 0 || r.o.recording != nil || def.Scope == agent.Plugin || def.Scope == agent.Project && !r.place.trustsAt(def.Path) {
 		return nil
 	}
 	given := def.Scope == agent.CLI || def.Scope == agent.Managed

@@ -304,7 +304,7 @@ func (r *run) mayGrant(s skill.Skill) bool {
 			return r.place.trusts(dir)
 		}
 	}
-	return r.place.trusted
+	return r.place.trustsAt(s.Path)
 }
 
 // below reports whether a path is in a directory, as both are written. In no directory there is nothing.

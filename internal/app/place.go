@@ -28,6 +28,7 @@ type place struct {
 	root        string // of the repository; empty outside one
 	project     string // where the project's settings, commands, agents and skills are; usually the working directory
 	projectRoot string // of its repository; empty outside one
+	trustedNow  bool   // for this run, whatever is there
 	trustKey    string
 	trusted     bool
 	savedRules  bool           // not trusted, and its settings grant only what the user's own answers saved, see Trusted.Rules

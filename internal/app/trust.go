@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sort"
 	"strings"
 
@@ -18,7 +19,7 @@ func (p *place) judgeTrust(o *options) {
 	grants := p.settings.Grants(p.sys.Dirs.Work, p.root)
 	p.grants, p.approved = grants, config.GrantsHash(grants, p.trustKey)
 	if o.trust || o.hostTrusts() {
-		p.trusted = true
+		p.trusted, p.trustedNow = true, true
 		return
 	}
 	entry, known := config.NewTrust(p.sys.Dirs.State).Get(p.trustKey)
@@ -28,6 +29,11 @@ func (p *place) judgeTrust(o *options) {
 		p.savedRules = true
 	case entry.Hash == p.approved:
 		p.trusted = true
+		for _, dir := range p.deeper() {
+			if !p.trustsDeeper(dir) {
+				p.notes = append(p.notes, "what the commands, skills and agents of "+dir+" run or allow does not count: you have not approved it; run lathe trust there")
+			}
+		}
 	case entry.Rules: // the folder was never trusted; what else is in its settings now is asked about as anywhere
 	default:
 		p.notes = append(p.notes, "what this project's files grant or run has changed since you trusted it, so they do not count; see what it is with lathe trust --show, and run lathe trust to approve it")
@@ -50,6 +56,61 @@ func (o *options) hostTrusts() bool {
 		}
 	}
 	return false
+}
+
+// trustsAt reports whether what a definition of the project runs or allows counts: the project is trusted, and so is the
+// folder below its top that the definition belongs to, with what is there now.
+func (p *place) trustsAt(path string) bool {
+	if !p.trusted {
+		return false
+	}
+	for _, dir := range p.deeper() {
+		if below(filepath.Join(dir, ".claude"), path) || below(filepath.Join(dir, ".lathe"), path) {
+			return p.trustsDeeper(dir)
+		}
+	}
+	return true
+}
+
+// deeper are the folders from the one that the session started in up to the top of the project, without that. They are read
+// when they are needed: most have no definitions.
+func (p *place) deeper() []string {
+	top := first(p.projectRoot, p.project)
+	var out []string
+	for dir := p.project; dir != top && below(top, dir); dir = filepath.Dir(dir) {
+		out = append(out, dir)
+	}
+	return out
+}
+
+// trustsDeeper reports whether a folder below the top of a project that is trusted has nothing of power, or what the user
+// has approved there.
+func (p *place) trustsDeeper(dir string) bool {
+	if p.trustedNow {
+		return true
+	}
+	grants := config.Deeper(dir)
+	if len(grants) == 0 {
+		return true
+	}
+	entry, known := config.NewTrust(p.sys.Dirs.State).Get(dir)
+	return known && !entry.Rules && entry.Hash == config.GrantsHash(grants, dir)
+}
+
+// approveDeeper keeps the user's trust in the folders below the top.
+func (p *place) approveDeeper(list config.Trust) ([]config.Grant, error) {
+	var out []config.Grant
+	for _, dir := range p.deeper() {
+		grants := config.Deeper(dir)
+		if len(grants) == 0 {
+			continue
+		}
+		if err := list.Add(dir, config.GrantsHash(grants, dir), p.sys.Now()); err != nil {
+			return nil, err
+		}
+		out = append(out, grants...)
+	}
+	return out, nil
 }
 
 // trusts reports whether the user has trusted another folder, with what it grants now.
@@ -89,16 +150,26 @@ func trustCommand(args []string, st Streams) error {
 		if err := mcp.NewKnown(p.sys.Dirs.State, p.trustKey).Forget(""); err != nil { // what its servers say counts anew
 			return err
 		}
+		more, err := p.approveDeeper(list)
+		if err != nil {
+			return err
+		}
+		p.grants = append(p.grants, more...)
 		fmt.Fprintf(st.Out, "Trusted: %s\n", p.trustKey)
 		showGrants(p, st)
 		return nil
 	case arg == "--show":
+		for _, dir := range p.deeper() {
+			p.grants = append(p.grants, config.Deeper(dir)...)
+		}
 		fmt.Fprintf(st.Out, "%s\n", p.trustKey)
 		showGrants(p, st)
 		return nil
 	case arg == "--remove":
-		if err := list.Remove(p.trustKey); err != nil {
-			return err
+		for _, dir := range append([]string{p.trustKey}, p.deeper()...) {
+			if err := list.Remove(dir); err != nil {
+				return err
+			}
 		}
 		fmt.Fprintf(st.Out, "No longer trusted: %s\n", p.trustKey)
 		return nil

@@ -35,7 +35,8 @@ var powerKeys = []string{
 const ServersFile = ".mcp.json"
 
 // Grants lists what the project's and the local settings, .mcp.json in the first of the directories that has one, and
-// the commands, skills and agents of the last directory would bring into force, in a fixed order. Deny and ask rules are not in it: they hold without trust.
+// the commands, skills and agents of the last directory would bring into force, with the files of it that their hooks and
+// helpers name, in a fixed order. Deny and ask rules are not in it: they hold without trust.
 func (s *Settings) Grants(dirs ...string) []Grant {
 	var out []Grant
 	for _, l := range s.Layers {
@@ -69,13 +70,11 @@ func (s *Settings) Grants(dirs ...string) []Grant {
 			break
 		}
 	}
-	top := ""
-	for _, dir := range dirs {
-		if dir != "" {
-			top = dir
-		}
+	dirs = slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool { return dir == "" })
+	if len(dirs) > 0 {
+		out = append(out, definitions(dirs[len(dirs)-1])...)
 	}
-	return append(out, definitions(top)...)
+	return append(out, scripts(out, dirs)...)
 }
 
 type keyed struct {

@@ -1,0 +1,127 @@
+package config
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// commandKeys are the settings whose commands run by themselves, once the project is trusted.
+var commandKeys = []string{"hooks", "statusLine", "subagentStatusLine", "fileSuggestion", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper"}
+
+// scriptNames are the ends of names of files that programs run.
+var scriptNames = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".ps1", ".bat", ".cmd"}
+
+// wordBreaks are what ends a word of a command, as far as names of files go.
+var wordBreaks = regexp.MustCompile("[\\s\"'`;|&<>()=]+")
+
+// scripts lists the programs of the project that its hooks and helpers name in their commands, by what they hold: whoever
+// changes them changes what runs. What these call in turn is not looked at. dirs are where relative names may be meant, the nearest first; the last one is the
+// project.
+func scripts(grants []Grant, dirs []string) []Grant {
+	if len(dirs) == 0 {
+		return nil
+	}
+	top := dirs[len(dirs)-1]
+	var out []Grant
+	seen := map[string]bool{}
+	for _, g := range grants {
+		for _, command := range commandsIn(g) {
+			for _, word := range wordsOf(command) {
+				for _, path := range candidates(word, dirs) {
+					if seen[path] {
+						continue
+					}
+					seen[path] = true
+					if sum := contentHash(path, top); sum != "" {
+						out = append(out, Grant{Key: "script of " + g.Key, Text: sum, File: path, Line: 1})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// wordsOf are the words of a command, with quotes left out and with quotes as ends of words: "$DIR"/x is one, 'a b' may be.
+func wordsOf(command string) []string {
+	plain := strings.NewReplacer(`"`, "", "'", "").Replace(command)
+	return append(wordBreaks.Split(plain, -1), wordBreaks.Split(command, -1)...)
+}
+
+// commandsIn are the commands that a grant runs: the texts of a setting, the lines of a definition's hooks.
+func commandsIn(g Grant) []string {
+	switch {
+	case slices.Contains(commandKeys, g.Key):
+		return textsIn(json.RawMessage(g.Text))
+	case strings.HasSuffix(g.Key, ".md") && strings.Contains(strings.ToLower(g.Text), "hooks"):
+		return strings.Split(g.Text, "\n")
+	}
+	return nil
+}
+
+// textsIn are all texts of a JSON value.
+func textsIn(raw json.RawMessage) []string {
+	var out []string
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		t, err := dec.Token()
+		if err != nil {
+			return out
+		}
+		if s, ok := t.(string); ok {
+			out = append(out, s)
+		}
+	}
+}
+
+// candidates are the files that a word may name.
+func candidates(word string, dirs []string) []string {
+	top := dirs[len(dirs)-1]
+	for _, v := range []string{"${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "${PWD}", "$PWD"} {
+		if rest, ok := strings.CutPrefix(word, v); ok {
+			word = top + rest
+		}
+	}
+	switch {
+	case word == "" || strings.ContainsAny(word, "$*?\x00"):
+		return nil
+	case filepath.IsAbs(word):
+		return []string{filepath.Clean(word)}
+	}
+	var out []string
+	for _, dir := range dirs {
+		out = append(out, filepath.Join(dir, filepath.FromSlash(word)))
+	}
+	return out
+}
+
+// contentHash is the hash of a program of the project; "" for anything else.
+func contentHash(path, top string) string {
+	rel, err := filepath.Rel(top, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	if info.Size() > maxFile {
+		return "a file too large to be looked at"
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "a file that cannot be read"
+	}
+	if info.Mode()&0o111 == 0 && !bytes.HasPrefix(b, []byte("#!")) && !slices.Contains(scriptNames, strings.ToLower(filepath.Ext(path))) {
+		return "" // what a command reads, and does not run
+	}
+	sum := sha256.Sum256(b)
+	return "sha256 " + hex.EncodeToString(sum[:])
+}

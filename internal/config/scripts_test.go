@@ -1,0 +1,69 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Trust is bound to what the programs of the project hold that its hooks and helpers name, however they are named.
+func TestScriptsAreGrants(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.sh", "tools/b", "c.py", "d.mjs", "e.sh", "line.sh", "key.sh", "agent.sh", "other.sh", "shebang"} {
+		write(name, "#!/bin/sh\necho one\n", 0o755)
+	}
+	write("c.py", "print(1)\n", 0o644)
+	write("data.json", "{}", 0o644)
+	write(".claude/agents/x.md", "---\nname: x\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./agent.sh now\n---\nWork.", 0o644)
+	l := &Layer{Scope: Project, File: filepath.Join(dir, ".claude", "settings.json"), Keys: map[string]json.RawMessage{
+		"hooks": json.RawMessage(`{"Stop":[{"hooks":[{"type":"command","command":"./a.sh && \"$CLAUDE_PROJECT_DIR\"/tools/b;${CLAUDE_PROJECT_DIR}/shebang|cat data.json"},
+			{"type":"command","command":"python3","args":["c.py"]},{"type":"command","command":"node d.mjs > out; /usr/bin/env sh ` + dir + `/e.sh ../../etc/passwd /bin/sh"}]}]}`),
+		"statusLine":   json.RawMessage(`{"type":"command","command":"sh line.sh"}`),
+		"apiKeyHelper": json.RawMessage(`"./key.sh"`),
+	}}
+	s := &Settings{Layers: []*Layer{l}}
+	named := func() (out []string) {
+		for _, g := range s.Grants(filepath.Join(dir, "deeper"), dir) {
+			if g.Key == "script of hooks" || g.Key == "script of statusLine" || g.Key == "script of apiKeyHelper" || g.Key == "script of .claude/agents/x.md" {
+				name, err := filepath.Rel(dir, g.File)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out = append(out, filepath.ToSlash(name))
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	want := []string{"a.sh", "agent.sh", "c.py", "d.mjs", "e.sh", "key.sh", "line.sh", "shebang", "tools/b"}
+	if got := named(); !slices.Equal(got, want) {
+		t.Errorf("bound to %v, not %v", got, want)
+	}
+	hash := func() string { return GrantsHash(s.Grants(filepath.Join(dir, "deeper"), dir), dir) }
+	before := hash()
+	for _, name := range want {
+		write(name, "#!/bin/sh\necho two\n", 0o755)
+		if after := hash(); after == before {
+			t.Errorf("%s was changed, and trust stays", name)
+		} else {
+			before = after
+		}
+	}
+	write("other.sh", "#!/bin/sh\nrm -rf /\n", 0o755)
+	write("data.json", "[]", 0o644)
+	if hash() != before {
+		t.Error("what no command runs asks again")
+	}
+}
