@@ -197,9 +197,11 @@ func (r *run) pause(wait time.Duration) time.Duration {
 
 // askOnce makes a call and returns the answer's text. Its cost counts.
 func (r *run) askOnce(ctx context.Context, req *provider.Request) (string, error) {
-	if err := r.ledger.AllowSame(r.place.sys.Now(), req); err != nil {
+	done, err := r.ledger.AllowSame(r.place.sys.Now(), req)
+	if err != nil {
 		return "", err
 	}
+	defer done()
 	text, stop, err := r.callModel(ctx, req)
 	switch {
 	case err != nil:

@@ -62,9 +62,11 @@ func (r *run) side(ctx context.Context, name, text string) (string, error) {
 		Messages: []provider.Message{{Role: msg.RoleUser, Content: []msg.Block{msg.Text(text)}}},
 	}
 	count := token.Counter{New: r.prices.Info(name).NewTokenizer}
-	if err := r.ledger.Allow(name, count.Blocks(req.Messages[0].Content), req.MaxTokens); err != nil {
+	done, err := r.ledger.Allow(name, count.Blocks(req.Messages[0].Content), req.MaxTokens)
+	if err != nil {
 		return "", err
 	}
+	defer done()
 	answer, _, err := r.callModel(ctx, req)
 	if err != nil {
 		return "", fmt.Errorf("side question to %s: %w", name, err)

@@ -53,7 +53,7 @@ func Stages(d Deps) []turn.Stage {
 		/* 5    */ row("compact", turn.EachStep, d.Compact.Run, "Messages", "View", "CacheHour"),
 		/* 6    */ row("normalize", turn.EachStep, norm, "Request"),
 		/* 7, 8 */ row("model", turn.EachStep, model.New(d.Model, d.ModelConfig), "Messages", "View", "Request", "Reply", "Model", "Usage", "APIDur", "TTFT"),
-		/* 9    */ row("tools", turn.EachStep, d.Tools.Run, "Messages", "Model", "Effort", "Denials", "Structured", "Text", "Done"),
+		/* 9    */ runsTools(row("tools", turn.EachStep, d.Tools.Run, "Messages", "Model", "Effort", "Denials", "Structured", "Text", "Done")),
 		/* 10   */ row("account", turn.Last, d.Account.Run, "Messages", "Result", "Usage", "Stop", "Done"),
 	}
 }
@@ -73,6 +73,8 @@ func smaller(ctx context.Context, t *turn.Turn, norm func(context.Context, *turn
 func row(name string, when turn.Phase, run func(context.Context, *turn.Turn) error, writes ...string) turn.Stage {
 	return turn.Stage{Name: name, When: when, Run: run, Writes: writes}
 }
+
+func runsTools(s turn.Stage) turn.Stage { s.Tools = true; return s }
 
 // Constraint says that one stage must stand before another, and why.
 type Constraint struct{ First, Then, Why string }

@@ -33,9 +33,10 @@ type File struct {
 
 	mu      sync.Mutex
 	run     string
-	records *os.File
-	blobs   *os.File
+	records file
+	blobs   file
 	waiting [2][]byte // contents and records that are not in the files yet
+	torn    [2]bool   // the last write to the file ended within a line
 	line    []byte    // for the record that is being written
 	known   map[string]bool
 	last    map[string][]Ref
@@ -43,7 +44,15 @@ type File struct {
 	flushed time.Time
 	size    int64
 	failed  int
+	lost    int
 	full    bool
+}
+
+// file is what is used of a file; tests put faulty ones in its place.
+type file interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
 }
 
 var _ Recorder = (*File)(nil)
@@ -54,22 +63,27 @@ func Open(dir string) (*File, error) {
 		return nil, err
 	}
 	f := &File{run: rand.Text()[:8], known: map[string]bool{}, last: map[string][]Ref{}, fields: map[string]any{}}
-	var err error
-	if f.blobs, err = appendTo(filepath.Join(dir, blobsFile), &f.size); err != nil {
+	blobs, err := appendTo(filepath.Join(dir, blobsFile), tornBlob, &f.size)
+	if err != nil {
 		return nil, err
 	}
-	if f.records, err = appendTo(filepath.Join(dir, recordsFile), &f.size); err != nil {
-		return nil, errors.Join(err, f.blobs.Close())
-	}
-	err = eachBlob(f.blobs, func(hash string, _ int64, _ int) { f.known[hash] = true })
+	records, err := appendTo(filepath.Join(dir, recordsFile), "\n", &f.size)
 	if err != nil {
-		return nil, errors.Join(err, f.blobs.Close(), f.records.Close())
+		return nil, errors.Join(err, blobs.Close())
 	}
+	err = eachBlob(blobs, func(hash string, _ int64, _ int) { f.known[hash] = true })
+	if err != nil {
+		return nil, errors.Join(err, blobs.Close(), records.Close())
+	}
+	f.blobs, f.records = blobs, records
 	return f, nil
 }
 
+// tornBlob ends a content that was not written whole, so that it is not taken for one that was: no JSON ends so.
+const tornBlob = "!\n"
+
 // appendTo opens a file to append to. A last line that a crash tore is ended, so that the next one is whole.
-func appendTo(path string, size *int64) (*os.File, error) {
+func appendTo(path, tear string, size *int64) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -78,7 +92,7 @@ func appendTo(path string, size *int64) (*os.File, error) {
 	if err == nil && end > 0 {
 		var last [1]byte
 		if _, err = f.ReadAt(last[:], end-1); err == nil && last[0] != '\n' {
-			_, err = f.Write([]byte("\n"))
+			_, err = f.Write([]byte(tear))
 		}
 	}
 	if err != nil {
@@ -166,17 +180,53 @@ func (f *File) Flush() {
 // flush writes contents before the records that name them.
 func (f *File) flush() {
 	f.flushed = time.Now()
-	for i, to := range []*os.File{f.blobs, f.records} {
+	for i, to := range []file{f.blobs, f.records} {
 		if len(f.waiting[i]) == 0 {
 			continue
 		}
-		if _, err := to.Write(f.waiting[i]); err != nil {
-			f.failed++
-		}
+		f.write(i, to)
 		if f.waiting[i] = f.waiting[i][:0]; cap(f.waiting[i]) > 1<<20 {
 			f.waiting[i] = nil
 		}
 	}
+}
+
+// write writes what waits for one of the files. What a failed write has lost is given up; what comes after it must not
+// rest on it.
+func (f *File) write(i int, to file) {
+	b := f.waiting[i]
+	if f.torn[i] {
+		b = append([]byte([]string{tornBlob, "\n"}[i]), b...)
+	}
+	n, err := to.Write(b)
+	if err == nil {
+		f.torn[i] = false
+		return
+	}
+	if n > 0 {
+		f.torn[i] = b[n-1] != '\n'
+	}
+	f.failed++
+	f.lost++
+	f.size -= int64(len(b) - n)
+	clear(f.last)
+	clear(f.fields)
+	if i == 0 {
+		from := bytes.LastIndexByte(b[:n], '\n') + 1
+		for line := range bytes.Lines(b[from:]) {
+			if len(line) > hashLen {
+				delete(f.known, string(line[:hashLen]))
+			}
+		}
+	}
+}
+
+// Lost counts the writes that failed. What was recorded before one may be missing: whoever names contents by hashes that
+// it has kept, or gives records that rest on earlier ones, begins anew when the number has changed.
+func (f *File) Lost() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lost
 }
 
 // encode gives the lists of a record as what they add to the last ones.
@@ -234,7 +284,7 @@ func (f *File) Close() (failed int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.flush()
-	for _, c := range []*os.File{f.blobs, f.records} {
+	for _, c := range []file{f.blobs, f.records} {
 		if c.Close() != nil {
 			f.failed++
 		}
@@ -257,11 +307,11 @@ func eachBlob(file io.ReaderAt, found func(hash string, at int64, n int)) error 
 			at += int64(i) + 1
 			continue
 		}
-		rest, err := skipLine(in)
+		rest, last, err := skipLine(in)
 		if err != nil {
 			return ended(err) // a torn last line
 		}
-		if hash[hashLen] == ' ' && isHex(hash[:hashLen]) {
+		if hash[hashLen] == ' ' && isHex(hash[:hashLen]) && last != tornBlob[0] {
 			found(string(hash[:hashLen]), at+int64(n), rest)
 		}
 		at += int64(n) + int64(rest) + 1
@@ -275,16 +325,21 @@ func ended(err error) error {
 	return err
 }
 
-// skipLine reads to the end of the line and returns how long it was.
-func skipLine(in *bufio.Reader) (n int, err error) {
+// skipLine reads to the end of the line and returns how long it was, and its last byte.
+func skipLine(in *bufio.Reader) (n int, last byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		n += len(part)
+		if end := len(part) - 1; err != nil && end >= 0 {
+			last = part[end]
+		} else if end > 0 {
+			last = part[end-1]
+		}
 		if err == nil {
-			return n - 1, nil
+			return n - 1, last, nil
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return n, err
+			return n, last, err
 		}
 	}
 }

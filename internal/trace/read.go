@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -125,7 +126,7 @@ func (s *state) record(l line) Record {
 		r.After.Items = map[string][]Ref{}
 		for _, name := range []string{System, Tools, Sent} {
 			if list, ok := s.items[name]; ok && r.Call != nil {
-				r.After.Items[name] = list
+				r.After.Items[name] = slices.Clip(list)
 			}
 		}
 		return r
@@ -146,11 +147,18 @@ func (s *state) apply(d *deltas) {
 	}
 	for name, item := range d.Items {
 		old := s.items[name]
-		keep := min(max(item.Keep, 0), len(old))
-		s.items[name] = append(old[:keep:keep], item.Add...)
+		if keep := max(item.Keep, 0); keep < len(old) {
+			old = old[:keep:keep] // records hold what is cut off
+		}
+		s.items[name] = append(old, item.Add...) // a list that only grows is there once, however many records show it
 	}
 }
 
+// view is the state as a record shows it. Its lists cannot grow in place.
 func (s *state) view() View {
-	return View{Fields: maps.Clone(s.fields), Items: maps.Clone(s.items)}
+	v := View{Fields: maps.Clone(s.fields), Items: maps.Clone(s.items)}
+	for name, list := range v.Items {
+		v.Items[name] = slices.Clip(list)
+	}
+	return v
 }

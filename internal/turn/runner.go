@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lathe/internal/event"
@@ -25,7 +26,9 @@ type Stage struct {
 	Name   string
 	When   Phase
 	Writes []string // fields of Turn that it may change
-	Run    func(ctx context.Context, t *Turn) error
+	// Tools says that tools of the model run here: an interrupt ends them, and no answer.
+	Tools bool
+	Run   func(ctx context.Context, t *Turn) error
 }
 
 // Runner walks a turn through the stages.
@@ -53,7 +56,7 @@ func (r *Runner) Run(ctx context.Context, t *Turn) error {
 		r.Trace.begin()
 		defer r.Trace.end()
 	}
-	err := r.phase(ctx, t, Once)
+	at, err := r.phase(ctx, t, Once)
 	for {
 		for err == nil && !t.Done {
 			if err = context.Cause(ctx); err != nil {
@@ -62,14 +65,14 @@ func (r *Runner) Run(ctx context.Context, t *Turn) error {
 			if t.Step++; t.Step > 1 && r.Step != nil {
 				r.Step(t)
 			}
-			err = r.phase(ctx, t, EachStep)
+			at, err = r.phase(ctx, t, EachStep)
 		}
 		t.Done = true
 		if err != nil {
-			t.Stop = asStop(ctx, err)
+			t.Stop = asStop(ctx, at, err)
 		}
 		last, cancel := outlive(ctx)
-		lastErr := r.phase(last, t, Last)
+		_, lastErr := r.phase(last, t, Last)
 		cancel()
 		if lastErr != nil {
 			return lastErr
@@ -95,19 +98,21 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 	return last, func() { stop(); cancel() }
 }
 
-func (r *Runner) phase(ctx context.Context, t *Turn, p Phase) error {
+// phase runs the stages of a phase, and returns the one that it came to.
+func (r *Runner) phase(ctx context.Context, t *Turn, p Phase) (at Stage, err error) {
 	for _, s := range r.Stages {
 		if s.When != p {
 			continue
 		}
 		if t.Done && p != Last {
-			return nil
+			return at, nil
 		}
+		at = s
 		if err := r.stage(ctx, t, s); err != nil {
-			return err
+			return at, err
 		}
 	}
-	return nil
+	return at, nil
 }
 
 // unwatched reports whether nobody wants to know what the stages do.
@@ -148,15 +153,49 @@ func (r *Runner) stage(ctx context.Context, t *Turn, s Stage) error {
 	return err
 }
 
-// asStop turns whatever ended the loop into a Stop.
-func asStop(ctx context.Context, err error) *Stop {
+// asStop turns whatever ended the loop, in or behind a stage, into a Stop. What went wrong beside it is told too.
+func asStop(ctx context.Context, at Stage, err error) *Stop {
+	cause := context.Cause(ctx)
 	var stop *Stop
-	if errors.As(err, &stop) {
-		return stop
+	switch {
+	case errors.As(err, &stop):
+		c := *stop
+		stop = &c
+	case cause != nil:
+		reason := "aborted_streaming"
+		if at.Tools {
+			reason = "aborted_tools"
+		}
+		stop = &Stop{Subtype: event.ErrDuring, Terminal: reason, Errors: []string{cause.Error()}, Err: cause}
+	default:
+		return &Stop{Subtype: event.ErrDuring, Terminal: "error", Errors: []string{fmt.Sprint(err)}, Err: err}
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		reason := "aborted_tools"
-		return &Stop{Subtype: event.ErrDuring, Terminal: reason, Errors: []string{cause.Error()}, Err: cause}
+	if other := beside(err, cause); other != nil {
+		if stop.Fine || stop.Subtype == event.Success { // it did not end well after all
+			*stop = Stop{Subtype: event.ErrDuring, Terminal: "error", Errors: []string{stop.Error()}, Status: stop.Status, Err: stop.Err}
+		}
+		stop.Errors = append(slices.Clip(stop.Errors), other.Error())
+		stop.Err = errors.Join(stop.Err, other)
 	}
-	return &Stop{Subtype: event.ErrDuring, Terminal: "error", Errors: []string{fmt.Sprint(err)}, Err: err}
+	return stop
+}
+
+// beside is what of an error is neither a Stop nor the end of the turn's context.
+func beside(err, cause error) error {
+	var stop *Stop
+	ends := cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
+	if err == nil || !ends && !errors.As(err, &stop) {
+		return err
+	}
+	if _, ok := err.(*Stop); ok {
+		return nil
+	}
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		var rest []error
+		for _, e := range list.Unwrap() {
+			rest = append(rest, beside(e, cause))
+		}
+		return errors.Join(rest...)
+	}
+	return beside(errors.Unwrap(err), cause)
 }

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,72 @@ func TestInterrupted(t *testing.T) {
 	}
 	if tn.Stop == nil || !errors.Is(tn.Stop, ErrInterrupted) {
 		t.Errorf("stop %+v", tn.Stop)
+	}
+}
+
+// An interrupt is named by the stage that it met, and hides nothing else that went wrong.
+func TestStopsAreNamed(t *testing.T) {
+	full := fmt.Errorf("write the transcript: %w", errors.New("no space left"))
+	late := &Stop{Subtype: event.ErrDuring, Terminal: "aborted_streaming", Errors: []string{"interrupted"}, Err: ErrInterrupted}
+	said := []string{"interrupted"}
+	for name, c := range map[string]struct {
+		met      string // the stage
+		err      func(ctx context.Context) error
+		terminal string
+		errs     []string
+		full     bool
+	}{
+		"before the first pass":     {met: "once", err: context.Cause, terminal: "aborted_streaming", errs: said},
+		"in attachments":            {met: "attach", err: context.Cause, terminal: "aborted_streaming", errs: said},
+		"behind attachments":        {met: "attach", err: func(context.Context) error { return nil }, terminal: "aborted_streaming", errs: said},
+		"in a call of its own":      {met: "attach", err: func(ctx context.Context) error { return fmt.Errorf("ask: %w", ctx.Err()) }, terminal: "aborted_streaming", errs: said},
+		"in tools":                  {met: "tools", err: context.Cause, terminal: "aborted_tools", errs: said},
+		"behind tools":              {met: "tools", err: func(context.Context) error { return nil }, terminal: "aborted_tools", errs: said},
+		"a stop":                    {met: "tools", err: func(context.Context) error { return late }, terminal: "aborted_streaming", errs: said},
+		"a full disk":               {met: "attach", err: func(context.Context) error { return full }, terminal: "aborted_streaming", errs: append(said, full.Error()), full: true},
+		"a full disk and its cause": {met: "tools", err: func(ctx context.Context) error { return errors.Join(full, context.Cause(ctx)) }, terminal: "aborted_tools", errs: append(said, full.Error()), full: true},
+		"both, wrapped": {
+			met: "tools", err: func(ctx context.Context) error { return fmt.Errorf("tools: %w", errors.Join(ctx.Err(), full)) },
+			terminal: "aborted_tools", errs: append(said, full.Error()), full: true,
+		},
+		"a stop and a full disk": {met: "tools", err: func(context.Context) error { return errors.Join(full, late) }, terminal: "aborted_streaming", errs: append(said, full.Error()), full: true},
+		"a good end and a full disk": {
+			met: "tools", err: func(context.Context) error {
+				return errors.Join(full, &Stop{Subtype: event.Success, Terminal: "hook_stopped", Text: "enough", Fine: true})
+			},
+			terminal: "error", errs: []string{"enough", full.Error()}, full: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			stages := []Stage{{Name: "once", When: Once}, {Name: "attach", When: EachStep}, {Name: "tools", When: EachStep, Tools: true}}
+			for i, s := range stages {
+				stages[i].Run = func(ctx context.Context, tn *Turn) error {
+					if s.Name != c.met {
+						return nil
+					}
+					cancel(ErrInterrupted)
+					return c.err(ctx)
+				}
+			}
+			if c.met == "attach" { // nothing comes behind it
+				stages = stages[:2]
+			}
+			_, _, tn, err := walk(t, ctx, &Runner{Stages: stages})
+			if err != nil || tn.Stop == nil {
+				t.Fatalf("%v, stop %+v", err, tn.Stop)
+			}
+			if d := cmp.Diff(c.errs, tn.Stop.Errors); d != "" || tn.Stop.Terminal != c.terminal || tn.Stop.Subtype != event.ErrDuring || tn.Stop.Fine {
+				t.Errorf("%+v %s", tn.Stop, d)
+			}
+			if errors.Is(tn.Stop, full) != c.full || !errors.Is(tn.Stop, ErrInterrupted) && c.terminal != "error" {
+				t.Errorf("its error: %v", tn.Stop.Err)
+			}
+		})
+	}
+	if len(late.Errors) != 1 || late.Err != ErrInterrupted {
+		t.Errorf("a stage's own stop was changed: %+v", late)
 	}
 }
 

@@ -38,6 +38,7 @@ type Tracer struct {
 	sent     requestList
 	body     wire.Body
 	turn     string // whose turn was seen last
+	lost     int    // as the recorder told last
 	buf      []byte
 }
 
@@ -98,8 +99,26 @@ func (x *Tracer) work() {
 	x.jobs = nil
 	x.mu.Unlock()
 	for _, job := range jobs {
+		x.anew()
 		job()
 	}
+}
+
+// anew forgets what was described when the recorder has lost something: the next records show everything again.
+func (x *Tracer) anew() {
+	r, ok := x.rec.(interface{ Lost() int })
+	if !ok {
+		return
+	}
+	if n := r.Lost(); n != x.lost {
+		x.lost, x.turn = n, ""
+		x.forget()
+	}
+}
+
+func (x *Tracer) forget() {
+	x.messages, x.view, x.request, x.sent = list{}, list{}, requestList{}, requestList{}
+	clear(x.fixed)
 }
 
 // Sub writes a sub-record of the stage that is named as its parent.
@@ -119,6 +138,9 @@ func (x *Tracer) Call(t *Turn, req *provider.Request, start time.Time, dur time.
 	x.do(func() {
 		x.describeCall(&sent, &c)
 		r.After = trace.View{Items: map[string][]trace.Ref{trace.Sent: x.requestRefs(&x.sent, sent.Messages)}}
+		if x.turn != t.ID { // the record that showed them is lost
+			r.After.Items[trace.System], r.After.Items[trace.Tools] = x.systemRefs(sent.System), x.toolRefs(sent.Tools)
+		}
 		x.rec.Record(r)
 	})
 }
@@ -195,8 +217,7 @@ func fields(t *Turn) map[string]any {
 func (x *Tracer) describe(t *Turn, field string, to map[string][]trace.Ref) {
 	if c := (token.Counter{New: price.Default().Info(t.Model).NewTokenizer}); c != x.counter {
 		x.counter = c // and counts differ
-		x.messages, x.view, x.request, x.sent = list{}, list{}, requestList{}, requestList{}
-		clear(x.fixed)
+		x.forget()
 	}
 	switch field {
 	case "Messages":

@@ -156,3 +156,65 @@ func TestPassCostsWhatItAdds(t *testing.T) {
 		t.Errorf("%d contents were hashed", rec.blobs)
 	}
 }
+
+// losing is a recorder that keeps what it gets until it loses all of it.
+type losing struct {
+	blobs   map[string]string
+	records []trace.Record
+	lost    int
+}
+
+func (l *losing) Blob(b []byte) string {
+	hash := fmt.Sprint(len(b), string(b[:min(len(b), 20)]))
+	l.blobs[hash] = string(b)
+	return hash
+}
+
+func (l *losing) Record(r trace.Record) { l.records = append(l.records, r) }
+func (l *losing) Lost() int             { return l.lost }
+
+func (l *losing) lose() {
+	l.blobs, l.records = map[string]string{}, nil
+	l.lost++
+}
+
+// What a recorder has lost is described again: the next call says what it was sent with, the next stage what there is.
+func TestDescribedAgain(t *testing.T) {
+	rec := &losing{blobs: map[string]string{}}
+	x := NewTracer(rec)
+	tn := session(40, 100)
+	stage := func(writes ...string) {
+		x.stage(trace.Record{Turn: tn.ID, Stage: "normalize"}, copyOf(tn), copyOf(tn), writes)
+	}
+	all := []string{"Messages", "View", "System", "Tools", "Request"}
+	stage(all...)
+	whole := rec.records[0].After.Items
+	rec.lose()
+	x.Call(tn, tn.Request, time.Now(), 0, trace.Call{})
+	stage("Messages")
+	stage("Messages")
+	if len(rec.records) != 3 {
+		t.Fatalf("%d records", len(rec.records))
+	}
+	call, first, second := rec.records[0].After.Items, rec.records[1].Before.Items, rec.records[2].Before.Items
+	for _, name := range []string{trace.System, trace.Tools} {
+		if d := cmp.Diff(whole[name], call[name]); d != "" {
+			t.Errorf("of the call: %s", d)
+		}
+	}
+	if d := cmp.Diff(whole, first); d != "" {
+		t.Errorf("of the stage: %s", d)
+	}
+	if len(second) > 0 {
+		t.Errorf("described once more: %v", second)
+	}
+	for _, refs := range []map[string][]trace.Ref{call, first} {
+		for name, list := range refs {
+			for _, r := range list {
+				if _, ok := rec.blobs[r.Hash]; !ok && !strings.HasPrefix(r.Hash, "@") {
+					t.Errorf("%s: the content of %+v is not given", name, r)
+				}
+			}
+		}
+	}
+}

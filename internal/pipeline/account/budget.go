@@ -2,6 +2,7 @@ package account
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"lathe/internal/event"
@@ -37,25 +38,34 @@ func (l *Ledger) Used() float64 {
 }
 
 // Allow is asked before a call outside the main loop, with its prompt's size in tokens. It refuses the call when what
-// was spent and the call's price are over the dollar budget, which the main loop and such calls share.
-func (l *Ledger) Allow(model string, prompt, maxOutput int) error {
+// was spent, what is set aside and the call's price are over the dollar budget, which the main loop and such calls share.
+// The price is set aside until done is called, once the answer is counted or will not come.
+func (l *Ledger) Allow(model string, prompt, maxOutput int) (done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.allow(l.deps.Price.Estimate(model, price.Call{Fresh: prompt, Output: min(outputAllowance, maxOutput)}))
 }
 
 // AllowSame is Allow for a request that begins like the main loop's last one, most of which is in the cache.
-func (l *Ledger) AllowSame(now time.Time, req *provider.Request) error {
+func (l *Ledger) AllowSame(now time.Time, req *provider.Request) (done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.allow(l.predict(now, req))
 }
 
-func (l *Ledger) allow(next float64) error {
-	if limit, spent := l.budget(); limit > 0 && spent+next > limit {
-		return fmt.Errorf("the call was not made: it would go over the budget of $%s", dollars(limit))
+func (l *Ledger) allow(next float64) (done func(), err error) {
+	limit, _ := l.budget()
+	if limit <= 0 {
+		return func() {}, nil
 	}
-	return nil
+	if !l.promise(next) {
+		return nil, fmt.Errorf("the call was not made: it would go over the budget of $%s", dollars(limit))
+	}
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.free(next)
+	}), nil
 }
 
 // warn tells the user once when a share of the dollar budget is used.

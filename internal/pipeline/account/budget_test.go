@@ -112,13 +112,15 @@ func TestDollarBudget(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := l.Allow(model, 1000, 100); err != nil {
-		t.Errorf("a cheap call was refused: %v", err)
+	done, err := l.Allow(model, 1000, 100)
+	if err != nil {
+		t.Fatalf("a cheap call was refused: %v", err)
 	}
-	if err := l.Allow(model, 5000, 500); err == nil || !strings.Contains(err.Error(), "over the budget of $1") {
+	done()
+	if _, err := l.Allow(model, 5000, 500); err == nil || !strings.Contains(err.Error(), "over the budget of $1") {
 		t.Errorf("a call over the budget: %v", err)
 	}
-	if err := w.ledger(Config{}).Allow(model, 1<<30, 500); err != nil {
+	if _, err := w.ledger(Config{}).Allow(model, 1<<30, 500); err != nil {
 		t.Errorf("without a budget: %v", err)
 	}
 }

@@ -79,7 +79,9 @@ type Ledger struct {
 	before   float64 // cost when this run of the program began
 	restored bool    // the totals began with a kept record
 	turns    map[string]int
-	held     map[string]int // how often Stop made each turn go on
+	promised float64            // USD of the budget that calls which are being made will cost, as predicted; of the session's ledger
+	calls    map[string]float64 // what of that is for the call of a turn
+	held     map[string]int     // how often Stop made each turn go on
 	tasks    map[string]*task
 	refused  []event.Denial // calls of sub-agents, until a result tells of them
 	warned   int            // the highest share of the dollar budget that was warned of, in percent
@@ -95,7 +97,7 @@ type lastCall struct {
 
 // New returns a ledger that has counted nothing.
 func New(d Deps, cfg Config) *Ledger {
-	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, held: map[string]int{}, tasks: map[string]*task{}, totals: Totals{Models: map[string]ModelTotal{}}}
+	return &Ledger{deps: d, cfg: cfg, turns: map[string]int{}, calls: map[string]float64{}, held: map[string]int{}, tasks: map[string]*task{}, totals: Totals{Models: map[string]ModelTotal{}}}
 }
 
 // Sub returns the ledger of a sub-agent's conversation. It has limits, sums and hooks of its own; what is spent and
@@ -195,6 +197,7 @@ func (l *Ledger) Spent(t *turn.Turn, model string, u msg.Usage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(model, u)
+	l.settle(t.ID)
 	l.last = lastCall{model: model, at: t.Now(), usage: u}
 }
 
@@ -224,6 +227,43 @@ func (l *Ledger) budget() (limit, spent float64) {
 		return p.budget()
 	}
 	return l.cfg.MaxBudget, l.totals.Cost - l.before
+}
+
+// promise sets the predicted price of a call aside, so that calls that are made side by side do not each count on the
+// same rest of the budget. It reports false, and sets nothing aside, where the budget is too small. The caller holds the
+// lock.
+func (l *Ledger) promise(usd float64) bool {
+	if p := l.parent; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.promise(usd)
+	}
+	if limit := l.cfg.MaxBudget; limit > 0 && l.totals.Cost-l.before+l.promised+usd > limit {
+		return false
+	}
+	l.promised += usd
+	return true
+}
+
+// free takes a promise back: the call is counted, or will not come. The caller holds the lock.
+func (l *Ledger) free(usd float64) {
+	if p := l.parent; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.free(usd)
+		return
+	}
+	if l.promised -= usd; l.promised < 1e-12 { // the rest of sums of fractions
+		l.promised = 0
+	}
+}
+
+// settle frees what is set aside for the call of a turn. The caller holds the lock.
+func (l *Ledger) settle(turnID string) {
+	if usd, ok := l.calls[turnID]; ok {
+		delete(l.calls, turnID)
+		l.free(usd)
+	}
 }
 
 func (l *Ledger) add(model string, u msg.Usage) {
@@ -258,7 +298,8 @@ func (l *Ledger) Changed(added, removed int) {
 }
 
 // Guard is asked before each pass. It returns a *turn.Stop when the turn has used up its calls, or when what was
-// spent and the price of the request about to be made are over the budget.
+// spent, what calls that are under way will cost and the price of the request about to be made are over the budget. That
+// price is set aside until the answer is counted, or the turn has ended without one.
 func (l *Ledger) Guard(_ context.Context, t *turn.Turn) error {
 	if err := l.warn(t); err != nil {
 		return err
@@ -271,12 +312,14 @@ func (l *Ledger) Guard(_ context.Context, t *turn.Turn) error {
 			Errors: []string{fmt.Sprintf("Reached maximum number of turns (%d)", n)},
 		}
 	}
+	l.settle(t.ID) // of a call that failed
 	if limit, spent := l.budget(); limit > 0 {
 		next := l.predict(t.Now(), t.Request)
 		t.Note("spent $%.4f of $%s, the next call is about $%.4f", spent, dollars(limit), next)
-		if spent+next > limit {
+		if !l.promise(next) {
 			return overBudget(limit)
 		}
+		l.calls[t.ID] = next
 	}
 	l.turns[t.ID]++
 	return nil

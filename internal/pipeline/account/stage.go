@@ -93,6 +93,7 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 	if stop != nil {
 		ended(&r, stop)
 	}
+	l.settle(t.ID)
 	delete(l.turns, t.ID)
 	delete(l.held, t.ID)
 	delete(l.tasks, t.ID)

@@ -76,11 +76,6 @@ func NewStage(d Deps, cfg Config) *Stage {
 	return &Stage{deps: d, cfg: cfg, steps: steps, guard: d.Guard}
 }
 
-// New returns the stage as a function. It reads the turn's messages and model, and writes View.
-func New(d Deps, cfg Config) func(ctx context.Context, t *turn.Turn) error {
-	return NewStage(d, cfg).Run
-}
-
 // Budget is the budget of tool results; nil when there is none.
 func (s *Stage) Budget() *Budget { return s.deps.Budget }
 

@@ -50,7 +50,7 @@ func TestStage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tn := newTurn(tt.in...)
-		if err := New(Deps{Info: price.Default().Info}, Config{})(context.Background(), tn); err != nil {
+		if err := NewStage(Deps{Info: price.Default().Info}, Config{}).Run(context.Background(), tn); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(fmt.Sprint(tt.want), fmt.Sprint(tn.View)); diff != "" {
@@ -61,7 +61,7 @@ func TestStage(t *testing.T) {
 		}
 	}
 	tn := newTurn(user("a"), boundary(), user("b"))
-	if err := New(Deps{Info: price.Default().Info}, Config{Off: []string{"boundary"}})(context.Background(), tn); err != nil || len(tn.View) != 3 {
+	if err := NewStage(Deps{Info: price.Default().Info}, Config{Off: []string{"boundary"}}).Run(context.Background(), tn); err != nil || len(tn.View) != 3 {
 		t.Errorf("switched off: %d messages, %v", len(tn.View), err)
 	}
 }
@@ -82,7 +82,7 @@ func TestContextFull(t *testing.T) {
 		{"estimated", []msg.Message{user(long)}, true},
 	}
 	for _, tt := range tests {
-		err := New(Deps{Info: price.Default().Info}, Config{})(context.Background(), newTurn(tt.in...))
+		err := NewStage(Deps{Info: price.Default().Info}, Config{}).Run(context.Background(), newTurn(tt.in...))
 		var stop *turn.Stop
 		if got := errors.As(err, &stop) && stop.Terminal == "blocking_limit" && strings.Contains(stop.Error(), "Context full"); got != tt.full {
 			t.Errorf("%s: %v", tt.name, err)

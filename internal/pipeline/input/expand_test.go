@@ -165,3 +165,24 @@ func TestJoins(t *testing.T) {
 		t.Error("a command that nobody knows has an answer of its own in a terminal")
 	}
 }
+
+// A command that an interrupt ends has not failed: its error is the interrupt's, which the runner names.
+func TestInterruptedCommand(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	waits := input.Command{Name: "waits", Run: func(ctx context.Context, _ *turn.Turn, _ string) (string, error) {
+		cancel(turn.ErrInterrupted)
+		return "", context.Cause(ctx)
+	}}
+	reads := input.Command{Name: "reads", Expand: func(ctx context.Context, _ *turn.Turn, _ string) (input.Expanded, error) {
+		cancel(turn.ErrInterrupted)
+		return input.Expanded{}, context.Cause(ctx)
+	}}
+	for _, text := range []string{"/waits", "/reads"} {
+		tn := turn.New("t", "s", event.Prompt{Text: text}, nil, turn.Services{Now: time.Now})
+		err := input.New(input.Deps{Commands: commands(waits, reads)})(ctx, tn)
+		var stop *turn.Stop
+		if errors.As(err, &stop) || !errors.Is(err, turn.ErrInterrupted) {
+			t.Errorf("%s: %+v", text, err)
+		}
+	}
+}

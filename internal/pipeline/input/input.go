@@ -227,7 +227,7 @@ func run(ctx context.Context, t *turn.Turn, c Command, name, args string) error 
 	t.Done = true
 	text, err := c.Run(ctx, t, args)
 	if err != nil {
-		return failure(fmt.Errorf("/%s: %w", c.Name, err))
+		return failed(ctx, fmt.Errorf("/%s: %w", c.Name, err))
 	}
 	t.Text = text
 	if c.Silent {
@@ -247,7 +247,7 @@ func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) 
 	}
 	e, err := c.Expand(ctx, t, args)
 	if err != nil {
-		return failure(fmt.Errorf("/%s: %w", c.Name, err))
+		return failed(ctx, fmt.Errorf("/%s: %w", c.Name, err))
 	}
 	if e.Hooked.Blocked() {
 		t.Note("the command was blocked: %s", e.Hooked.Decision.Reason)
@@ -297,6 +297,14 @@ func withoutPiped(text string, in event.Prompt) string {
 		return text
 	}
 	return strings.ReplaceAll(text, strings.TrimSpace(in.Text[in.Typed:]), " ")
+}
+
+// failed is failure for what an interrupt may have ended, which is no fault of the input.
+func failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	return failure(err)
 }
 
 // failure ends the turn with an error of the user's input.
