@@ -362,17 +362,6 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// Close stops a turn from elsewhere.
-func TestCloseInside(t *testing.T) {
-	b := newBench(t, calls(bash("sleep 300")))
-	s := b.open(agent.Options{Allow: []string{"Bash"}})
-	for e := range s.Submit(t.Context(), agent.Prompt{Text: "go"}) {
-		if _, ok := e.(agent.ToolStarted); ok {
-			go s.Close()
-		}
-	}
-}
-
 // Close may be called by the loop itself, however much it has not read, and a second Close waits for the first.
 func TestCloseByTheLoop(t *testing.T) {
 	many := make([]fakeapi.Block, 200)

@@ -40,7 +40,7 @@ type Session struct {
 	mu     sync.Mutex
 	closed bool
 	now    *submission
-	open   map[string]context.CancelFunc // callbacks that run, by the id of the question
+	open   map[string]*question // callbacks that run, by the id of the question
 
 	names map[string]string // tools of open calls; of the events' goroutine
 }
@@ -71,7 +71,7 @@ func Open(o Options) (*Session, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Session{
-		app: a, o: o, ctx: ctx, stop: stop, open: map[string]context.CancelFunc{}, names: map[string]string{},
+		app: a, o: o, ctx: ctx, stop: stop, open: map[string]*question{}, names: map[string]string{},
 		closing: make(chan struct{}),
 	}
 	s.loop.Go(s.read)
@@ -247,6 +247,8 @@ func (s *Session) read() {
 			s.answering(e.ID, func(ctx context.Context) { s.call(ctx, e) })
 		case event.CallCancelled:
 			s.withdraw(e.ID)
+		case event.AskWithdrawn:
+			s.withdraw(e.ID)
 		default:
 			s.took(env)
 			for _, out := range s.convert(env) {
@@ -313,22 +315,35 @@ func (s *Session) hand(it item) {
 // answering runs a callback, whose context ends when the question is withdrawn.
 func (s *Session) answering(id string, do func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(s.ctx)
+	q := &question{cancel}
 	s.mu.Lock()
-	s.open[id] = cancel
+	s.open[id] = q
 	s.mu.Unlock()
 	s.work.Go(func() {
-		defer s.withdraw(id)
+		defer s.answered(id, q)
 		do(ctx)
 	})
 }
 
+// question is something that the program was asked, and has not answered.
+type question struct{ cancel context.CancelFunc }
+
+func (s *Session) answered(id string, q *question) {
+	q.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[id] == q { // a call may be asked about again
+		delete(s.open, id)
+	}
+}
+
 func (s *Session) withdraw(id string) {
 	s.mu.Lock()
-	cancel := s.open[id]
+	q := s.open[id]
 	delete(s.open, id)
 	s.mu.Unlock()
-	if cancel != nil {
-		cancel()
+	if q != nil {
+		q.cancel()
 	}
 }
 

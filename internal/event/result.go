@@ -62,3 +62,74 @@ type Denial struct {
 	ID    string          `json:"tool_use_id"`
 	Input json.RawMessage `json:"tool_input"`
 }
+
+func resultFields(r Result) obj {
+	denials := r.Denials
+	if denials == nil {
+		denials = []Denial{}
+	}
+	o := obj{
+		"is_error": r.IsError, "duration_ms": r.Dur.Milliseconds(), "duration_api_ms": r.APIDur.Milliseconds(),
+		"num_turns": r.Turns, "total_cost_usd": r.Cost, "usage": usageFields(r.Usage), "modelUsage": modelUsage(r.ModelUsage),
+		"permission_denials": denials, "stop_reason": nil, "queued_turn_count": r.Queued,
+	}
+	if r.StopReason != "" {
+		o["stop_reason"] = r.StopReason
+	}
+	if r.Terminal != "" {
+		o["terminal_reason"] = r.Terminal
+	}
+	if r.TTFT > 0 {
+		o["ttft_ms"] = r.TTFT.Milliseconds()
+	}
+	if r.Subtype == Success {
+		o["result"] = r.Text
+	} else {
+		o["errors"] = list(r.Errors)
+	}
+	if r.Origin != "" {
+		o["origin"] = obj{"kind": r.Origin}
+	}
+	if r.APIStatus != 0 {
+		o["api_error_status"] = r.APIStatus
+	}
+	if r.Deferred != nil {
+		o["deferred_tool_use"] = r.Deferred
+	}
+	if r.Structured != nil {
+		o["structured_output"] = r.Structured
+	}
+	return o
+}
+
+func usageFields(u msg.Usage) obj {
+	c := msg.CacheCreation{}
+	if u.CacheCreation != nil {
+		c = *u.CacheCreation
+	}
+	s := msg.ServerTools{}
+	if u.ServerTools != nil {
+		s = *u.ServerTools
+	}
+	o := obj{
+		"input_tokens": u.Input, "output_tokens": u.Output, "cache_creation_input_tokens": u.CacheWrite,
+		"cache_read_input_tokens": u.CacheRead, "cache_creation": c, "server_tool_use": s, "service_tier": u.ServiceTier,
+		"speed": "standard", "inference_geo": "", "iterations": []any{},
+	}
+	if u.ServiceTier == "" {
+		o["service_tier"] = "standard"
+	}
+	return o
+}
+
+func modelUsage(m map[string]ModelUsage) obj {
+	o := obj{}
+	for name, u := range m {
+		o[name] = obj{
+			"inputTokens": u.Input, "outputTokens": u.Output, "cacheReadInputTokens": u.CacheRead,
+			"cacheCreationInputTokens": u.CacheWrite, "webSearchRequests": u.WebSearch, "costUSD": u.Cost,
+			"contextWindow": u.Window, "maxOutputTokens": u.MaxOutput,
+		}
+	}
+	return o
+}

@@ -50,6 +50,41 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 			return nil
 		}
 		return e.stream(env, ev)
+	case HookStarted:
+		return e.hook(env, ev.Event, "hook_started", obj{"hook_id": ev.ID, "hook_name": ev.Name})
+	case HookDone:
+		return e.hook(env, ev.Event, "hook_response", hookResponse(ev))
+	case ConversationReset:
+		fields := obj{"new_conversation_id": ev.New, "trigger": ev.Trigger, "timestamp": env.Time.UTC().Format(time.RFC3339Nano)}
+		if ev.Trigger == "clear" && ev.Prompt != "" {
+			fields["user_message_uuid"] = ev.Prompt
+		}
+		return e.line(env, "conversation_reset", "", fields)
+	case TurnDone:
+		return e.line(env, "result", ev.Result.Subtype, e.result(env, ev.Result))
+	case TaskStarted, TaskProgress, TaskUpdated, TaskDone, TasksChanged:
+		return e.task(env)
+	case TurnStarted:
+		if env.Parent == "" {
+			e.taken, e.bound = nil, false
+			e.takes(ev.Prompt.ID)
+		}
+		return nil
+	case Suggestion:
+		return e.line(env, "prompt_suggestion", "", obj{"suggestion": ev.Text})
+	case ToolProgress:
+		return e.progress(env, ev)
+	case ToolDone:
+		delete(e.progressed, ev.ID)
+		return nil
+	}
+	return e.aside(env)
+}
+
+// aside returns the lines of what is told beside the conversation. Replies, questions and the start of a call have none:
+// other front ends show those.
+func (e *Encoder) aside(env Envelope) [][]byte {
+	switch ev := env.Event.(type) {
 	case Retry:
 		return e.line(env, "system", "api_retry", obj{
 			"attempt": ev.Attempt, "max_retries": ev.Max,
@@ -94,37 +129,8 @@ func (e *Encoder) Lines(env Envelope) [][]byte {
 			"stage": ev.Stage, "step": ev.Step,
 			"duration_us": ev.Dur.Microseconds(), "notes": ev.Notes, "error": ev.Err,
 		})
-	case HookStarted:
-		return e.hook(env, ev.Event, "hook_started", obj{"hook_id": ev.ID, "hook_name": ev.Name})
-	case HookDone:
-		return e.hook(env, ev.Event, "hook_response", hookResponse(ev))
 	case CommandsChanged:
 		return e.line(env, "system", "commands_changed", obj{"commands": ev.Commands})
-	case ConversationReset:
-		fields := obj{"new_conversation_id": ev.New, "trigger": ev.Trigger, "timestamp": env.Time.UTC().Format(time.RFC3339Nano)}
-		if ev.Trigger == "clear" && ev.Prompt != "" {
-			fields["user_message_uuid"] = ev.Prompt
-		}
-		return e.line(env, "conversation_reset", "", fields)
-	case TurnDone:
-		return e.line(env, "result", ev.Result.Subtype, e.result(env, ev.Result))
-	case TaskStarted, TaskProgress, TaskUpdated, TaskDone, TasksChanged:
-		return e.task(env)
-	case TurnStarted:
-		if env.Parent == "" {
-			e.taken, e.bound = nil, false
-			e.takes(ev.Prompt.ID)
-		}
-		return nil
-	case Suggestion:
-		return e.line(env, "prompt_suggestion", "", obj{"suggestion": ev.Text})
-	case ToolProgress:
-		return e.progress(env, ev)
-	case ToolDone:
-		delete(e.progressed, ev.ID)
-		return nil
-	case Reply, State, ToolStarted, Ask:
-		return nil // other front ends show these; the protocol has no line for them
 	}
 	return nil
 }
@@ -421,75 +427,4 @@ func nullable(s string) any {
 		return nil
 	}
 	return s
-}
-
-func resultFields(r Result) obj {
-	denials := r.Denials
-	if denials == nil {
-		denials = []Denial{}
-	}
-	o := obj{
-		"is_error": r.IsError, "duration_ms": r.Dur.Milliseconds(), "duration_api_ms": r.APIDur.Milliseconds(),
-		"num_turns": r.Turns, "total_cost_usd": r.Cost, "usage": usageFields(r.Usage), "modelUsage": modelUsage(r.ModelUsage),
-		"permission_denials": denials, "stop_reason": nil, "queued_turn_count": r.Queued,
-	}
-	if r.StopReason != "" {
-		o["stop_reason"] = r.StopReason
-	}
-	if r.Terminal != "" {
-		o["terminal_reason"] = r.Terminal
-	}
-	if r.TTFT > 0 {
-		o["ttft_ms"] = r.TTFT.Milliseconds()
-	}
-	if r.Subtype == Success {
-		o["result"] = r.Text
-	} else {
-		o["errors"] = list(r.Errors)
-	}
-	if r.Origin != "" {
-		o["origin"] = obj{"kind": r.Origin}
-	}
-	if r.APIStatus != 0 {
-		o["api_error_status"] = r.APIStatus
-	}
-	if r.Deferred != nil {
-		o["deferred_tool_use"] = r.Deferred
-	}
-	if r.Structured != nil {
-		o["structured_output"] = r.Structured
-	}
-	return o
-}
-
-func usageFields(u msg.Usage) obj {
-	c := msg.CacheCreation{}
-	if u.CacheCreation != nil {
-		c = *u.CacheCreation
-	}
-	s := msg.ServerTools{}
-	if u.ServerTools != nil {
-		s = *u.ServerTools
-	}
-	o := obj{
-		"input_tokens": u.Input, "output_tokens": u.Output, "cache_creation_input_tokens": u.CacheWrite,
-		"cache_read_input_tokens": u.CacheRead, "cache_creation": c, "server_tool_use": s, "service_tier": u.ServiceTier,
-		"speed": "standard", "inference_geo": "", "iterations": []any{},
-	}
-	if u.ServiceTier == "" {
-		o["service_tier"] = "standard"
-	}
-	return o
-}
-
-func modelUsage(m map[string]ModelUsage) obj {
-	o := obj{}
-	for name, u := range m {
-		o[name] = obj{
-			"inputTokens": u.Input, "outputTokens": u.Output, "cacheReadInputTokens": u.CacheRead,
-			"cacheCreationInputTokens": u.CacheWrite, "webSearchRequests": u.WebSearch, "costUSD": u.Cost,
-			"contextWindow": u.Window, "maxOutputTokens": u.MaxOutput,
-		}
-	}
-	return o
 }
