@@ -22,6 +22,59 @@ var ownKeys = map[string]string{
 	"task:background": "ctrl+b", "autocomplete:accept": "tab", "autocomplete:dismiss": "esc", "autocomplete:previous": "up", "autocomplete:next": "down",
 }
 
+// dialogKeys are the keys under which dialogs, lists and the transcript know the actions of their contexts.
+var dialogKeys = map[string]string{
+	"app:redraw": "ctrl+l", "app:toggleTranscript": "ctrl+o",
+	"confirm:yes": "y", "confirm:no": "esc", "confirm:previous": "up", "confirm:next": "down", "confirm:nextField": "tab", "confirm:previousField": "shift+tab",
+	"confirm:toggle": "space", "tabs:next": "right", "tabs:previous": "left",
+	"select:next": "down", "select:previous": "up", "select:accept": "enter", "select:cancel": "esc", "select:pageUp": "pgup", "select:pageDown": "pgdown",
+	"select:first": "ctrl+home", "select:last": "ctrl+end",
+	"messageSelector:up": "up", "messageSelector:down": "down", "messageSelector:top": "ctrl+home", "messageSelector:bottom": "ctrl+end", "messageSelector:select": "enter",
+	"historySearch:next": "ctrl+r", "historySearch:accept": "enter", "historySearch:execute": "enter", "historySearch:cancel": "esc", "historySearch:cycleScope": "ctrl+s",
+	"modelPicker:decreaseEffort": "left", "modelPicker:increaseEffort": "right",
+	"transcript:exit": "q", "scroll:pageUp": "pgup", "scroll:pageDown": "pgdown", "scroll:top": "ctrl+home", "scroll:bottom": "ctrl+end",
+	"scroll:lineUp": "scroll:lineUp", "scroll:lineDown": "scroll:lineDown", "scroll:halfPageUp": "pgup", "scroll:halfPageDown": "pgdown",
+	"scroll:fullPageUp": "scroll:fullPageUp", "scroll:fullPageDown": "scroll:fullPageDown",
+}
+
+// reboundIn is the key that a pressed one stands for where the user has bound it in one of the contexts of a dialog, a list
+// or the transcript; done says that it does nothing.
+func (u *ui) reboundIn(k term.Key, contexts ...string) (key term.Key, done bool) {
+	if u.ownBound == nil {
+		return k, false
+	}
+	action, state := u.ownBound.Press(k.String(), contexts...)
+	switch state {
+	case keymap.Pending:
+		u.hint = keymap.Show(u.ownBound.Pending()) + " …"
+		return k, true
+	case keymap.Unbound:
+		return k, true
+	case keymap.Free:
+		return k, false
+	}
+	own, ok := dialogKeys[action]
+	switch {
+	case !ok:
+		return k, false
+	case strings.HasPrefix(own, "scroll:"): // it has no key of its own
+		return term.Key{Text: own}, false
+	}
+	return term.Named(own), false
+}
+
+// contextsOf are the contexts of bindings in which a dialog stands.
+func contextsOf(d dialog) []string {
+	p, list := d.(*picker)
+	switch {
+	case !list:
+		return []string{"Confirmation", "Tabs", "Select", "Global"}
+	case p.context != "":
+		return []string{p.context, "Select", "Global"}
+	}
+	return []string{"Select", "Global"}
+}
+
 // bindingsRest is the pause in typing after which the file of key bindings is looked at again.
 const bindingsRest = 2 * time.Second
 
@@ -47,7 +100,7 @@ func (u *ui) reloadBindings() {
 func (u *ui) bindings(file []byte) {
 	u.bound = file
 	table, warnings := keymap.Parse(file)
-	u.keys = table.Matcher()
+	u.keys, u.ownBound = table.Matcher(), table.OwnMatcher()
 	for _, w := range warnings {
 		u.notice("warning", w)
 	}

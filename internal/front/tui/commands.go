@@ -117,6 +117,7 @@ func (u *ui) pickTheme(name string) {
 		list = append(list, entry{name: n})
 	}
 	p := newPicker("Colours", list, func(e entry) { use(e.name) })
+	p.context = "ThemePicker"
 	p.closed = func() { u.th = was }
 	p.preview = func(u *ui, e entry, cols, _ int) []string {
 		th := theme.Named(e.name, u.depth, u.dark)
@@ -223,6 +224,7 @@ func (u *ui) pickModel() {
 			})
 		})
 		p.list.Choose(at)
+		p.context = "ModelPicker"
 		title := func() {
 			p.title = "Model"
 			if effort != "" {
@@ -339,7 +341,7 @@ func (u *ui) openRewind() {
 			id, _ := e.value.(string)
 			u.rewindTo(id, e.name)
 		})
-		p.empty = "there is no prompt yet"
+		p.empty, p.context = "there is no prompt yet", "MessageSelector"
 		u.open(p)
 	})
 }

@@ -124,6 +124,7 @@ func (u *ui) searchHistory() {
 		u.prompt.ed.Load(u.prompt.recall(d))
 		u.prompt.changed(u)
 	})
+	p.context = "HistorySearch"
 	here, all := sent, false
 	p.other = func(name string, _ *entry) bool {
 		switch {

@@ -263,6 +263,14 @@ func (f *fullView) key(u *ui, name string) bool {
 		f.follow, f.item, f.row = false, 0, 0
 	case "ctrl+end":
 		f.follow = true
+	case "scroll:lineUp":
+		f.scroll(u, -1)
+	case "scroll:lineDown":
+		f.scroll(u, 1)
+	case "scroll:fullPageUp":
+		f.scroll(u, 1-f.view)
+	case "scroll:fullPageDown":
+		f.scroll(u, f.view-1)
 	default:
 		return f.transcript && f.transcriptKey(u, name)
 	}

@@ -51,13 +51,23 @@ func (u *ui) key(k term.Key) {
 	}
 	u.hint = ""
 	if d := u.dialog(); d != nil {
-		if !u.stillTyping(k) {
+		if u.stillTyping(k) {
+			return
+		}
+		if k, done := u.reboundIn(k, contextsOf(d)...); !done && !u.global(k.String()) {
 			d.key(u, k)
 		}
 		return
 	}
-	if u.full != nil && u.full.key(u, name) {
-		return
+	if u.full != nil {
+		contexts := []string{"Scroll"}
+		if u.full.transcript && !u.full.searching {
+			contexts = []string{"Transcript", "Scroll", "Global"}
+		}
+		k, done := u.reboundIn(k, contexts...)
+		if done || u.full.key(u, k.String()) {
+			return
+		}
 	}
 	if u.vimFirst(k, name) {
 		return

@@ -89,3 +89,40 @@ func TestKeybindingsAgain(t *testing.T) {
 		t.Errorf("the new binding does not hold; the file was asked for %d times", c.n)
 	}
 }
+
+// Bindings of the user's file hold in dialogs, lists and the transcript, in the contexts that the file names; their defaults are
+// the dialogs' own, so that a letter can be typed.
+func TestBindingsInDialogs(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	u.bindings([]byte(`{"bindings": [{"context": "Confirmation", "bindings": {"ctrl+y": "confirm:yes", "n": null, "x": "confirm:next"}},
+		{"context": "Select", "bindings": {"ctrl+j": "select:next", "ctrl+x e": "select:last"}}, {"context": "Chat", "bindings": {"y": "chat:stash"}}]}`))
+	answer := ""
+	c := &choice{body: func(int) []string { return nil }, options: []option{
+		{label: "Yes", hotkey: "y", do: func(string) { answer = "yes" }}, {label: "No", hotkey: "n", do: func(string) { answer = "no" }},
+	}}
+	u.open(c)
+	u.types("nx")
+	if answer != "" || c.sel != 1 {
+		t.Errorf("the answer is %q, row %d is chosen", answer, c.sel)
+	}
+	u.key(term.Key{Code: 'y', Mod: term.Ctrl})
+	if answer != "yes" || u.dialog() != nil {
+		t.Errorf("the answer is %q", answer)
+	}
+	p := newPicker("A list", []entry{{name: "one"}, {name: "jay"}, {name: "three"}}, func(entry) {})
+	u.open(p)
+	u.key(term.Key{Code: 'j', Mod: term.Ctrl})
+	if e := p.chosen(); e == nil || e.name != "jay" {
+		t.Errorf("%v is chosen", e)
+	}
+	u.key(term.Key{Code: 'x', Mod: term.Ctrl})
+	u.types("e")
+	if e := p.chosen(); e == nil || e.name != "three" {
+		t.Errorf("%v is chosen", e)
+	}
+	u.types("j")
+	if e := p.chosen(); e == nil || e.name != "jay" || p.ed.Text() != "j" {
+		t.Errorf("%v is chosen, %q is searched", e, p.ed.Text())
+	}
+}

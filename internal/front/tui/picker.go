@@ -27,7 +27,8 @@ type picker struct {
 	lookup  func(query string)                         // asks for other entries; nil: what is there is filtered
 	preview func(u *ui, e entry, cols, n int) []string // below the list
 	empty   string
-	stays   bool // taking an entry does not close it
+	context string // of key bindings, besides that of all lists
+	stays   bool   // taking an entry does not close it
 }
 
 func newPicker(title string, entries []entry, done func(entry)) *picker {
@@ -121,6 +122,10 @@ func (p *picker) key(u *ui, k term.Key) {
 		p.list.Page(-1)
 	case "pgdown":
 		p.list.Page(1)
+	case "ctrl+home":
+		p.list.First()
+	case "ctrl+end":
+		p.list.Last()
 	case "esc":
 		p.cancel(u)
 	case "enter":

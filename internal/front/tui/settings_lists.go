@@ -234,7 +234,7 @@ func (u *ui) pickSetting() {
 		})
 	}
 	load()
-	p.stays = true
+	p.stays, p.context = true, "Settings"
 	p.done = func(e entry) { u.step(e, 1, load) }
 	p.hint = "←→ enter: change, saved at once · type to search · esc"
 	p.other = func(name string, e *entry) bool {

@@ -69,7 +69,8 @@ type ui struct {
 		key  spinKey
 		line string
 	}
-	keys      *keymap.Matcher // of the user\'s bindings; nil before they are known
+	keys      *keymap.Matcher // of the user's bindings; nil before they are known
+	ownBound  *keymap.Matcher // only what the user's file says, for dialogs and the transcript
 	bound     []byte          // the file that they are of
 	keyAt     time.Time       // of the last key
 	modeAsked string          // the permission mode that the session was asked for and has not answered yet

@@ -12,6 +12,7 @@ import (
 type Table struct {
 	contexts map[string]map[string]string // context → keys → action; "" is unbound
 	order    []Binding
+	own      map[string]bool // context and keys that the user's file sets
 }
 
 // file is the form of the keybindings file.
@@ -28,7 +29,7 @@ var commandAction = regexp.MustCompile(`^command:[a-zA-Z0-9:_-]+$`)
 // left out and told of; a file that is no JSON of that form changes nothing. Warnings are sentences in a stable order.
 func Parse(content []byte) (*Table, []string) {
 	bindings, actions := readDefaults()
-	t := &Table{contexts: map[string]map[string]string{}}
+	t := &Table{contexts: map[string]map[string]string{}, own: map[string]bool{}}
 	for c := range actions {
 		t.contexts[c] = map[string]string{}
 	}
@@ -116,6 +117,7 @@ func (p *parser) bind(context, written string, value json.RawMessage) {
 	}
 	p.set[context+" "+canonical] = written
 	p.t.contexts[context][canonical] = name
+	p.t.own[context+" "+canonical] = true
 	p.t.order = slices.DeleteFunc(p.t.order, func(b Binding) bool { return b.Context == context && b.Keys == canonical })
 	if name != "" {
 		p.t.order = append(p.t.order, Binding{context, canonical, name})
@@ -174,10 +176,14 @@ const (
 type Matcher struct {
 	t       *Table
 	pressed []string
+	own     bool
 }
 
 // Matcher returns a matcher with nothing pressed.
 func (t *Table) Matcher() *Matcher { return &Matcher{t: t} }
+
+// OwnMatcher returns one that knows only what the user's file binds and takes away; the defaults are left to who asks.
+func (t *Table) OwnMatcher() *Matcher { return &Matcher{t: t, own: true} }
 
 // Pending is what was pressed of a chord, for the hint line.
 func (m *Matcher) Pending() string { return strings.Join(m.pressed, " ") }
@@ -189,10 +195,10 @@ func (m *Matcher) Press(key string, contexts ...string) (action string, s State)
 		key = c
 	}
 	m.pressed = append(m.pressed, key)
-	action, s = m.t.look(strings.Join(m.pressed, " "), contexts)
+	action, s = m.t.look(strings.Join(m.pressed, " "), contexts, m.own)
 	if s == Free && len(m.pressed) > 1 {
 		m.pressed = []string{key}
-		action, s = m.t.look(key, contexts)
+		action, s = m.t.look(key, contexts, m.own)
 	}
 	if s != Pending {
 		m.pressed = nil
@@ -200,14 +206,14 @@ func (m *Matcher) Press(key string, contexts ...string) (action string, s State)
 	return action, s
 }
 
-func (t *Table) look(keys string, contexts []string) (string, State) {
+func (t *Table) look(keys string, contexts []string, own bool) (string, State) {
 	for _, c := range contexts {
 		for k, action := range t.contexts[c] {
-			if action != "" && strings.HasPrefix(k, keys+" ") {
+			if action != "" && (!own || t.own[c+" "+k]) && strings.HasPrefix(k, keys+" ") {
 				return "", Pending
 			}
 		}
-		if action, ok := t.contexts[c][keys]; ok {
+		if action, ok := t.contexts[c][keys]; ok && (!own || t.own[c+" "+keys]) {
 			if action == "" {
 				return "", Unbound
 			}

@@ -88,6 +88,36 @@ func (k Key) String() string {
 	return b.String() + name
 }
 
+// Named is the key of a name as String gives it.
+func Named(name string) Key {
+	var k Key
+	for _, m := range [...]struct {
+		bit  Mod
+		name string
+	}{{Ctrl, "ctrl+"}, {Alt, "alt+"}, {Shift, "shift+"}, {Super, "super+"}} {
+		if rest, ok := strings.CutPrefix(name, m.name); ok {
+			k.Mod, name = k.Mod|m.bit, rest
+		}
+	}
+	for code, n := range names {
+		if n == name {
+			k.Code = code
+			if code == ' ' && k.Mod == 0 {
+				k.Text = " "
+			}
+			return k
+		}
+	}
+	for _, r := range name {
+		k.Code = unicode.ToLower(r)
+		if k.Mod&^Shift == 0 {
+			k.Text = name
+		}
+		break
+	}
+	return k
+}
+
 // Paste is pasted text, whole, with line ends as "\n".
 type Paste struct{ Text string }
 
