@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -202,11 +203,50 @@ func TestHooks(t *testing.T) {
 	}
 }
 
+// The model asks the user by way of the program; without the function there is no such tool.
+func TestAsk(t *testing.T) {
+	ask := fakeapi.Call("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
+		"question": "Which colour?", "header": "Colour", "multiSelect": false,
+		"options": []any{map[string]any{"label": "red", "description": "warm"}, map[string]any{"label": "blue", "description": "cold"}},
+	}}})
+	var got []agent.UserQuestion
+	var fail error
+	b := newBench(t, calls(ask), fakeapi.Text("one"), calls(ask), fakeapi.Text("two"), calls(bash("touch x")), fakeapi.Text("three"), fakeapi.Text("four"))
+	s := b.open(agent.Options{Ask: func(_ context.Context, q []agent.UserQuestion) (map[string]string, error) {
+		got = q
+		return map[string]string{"Which colour?": "blue"}, fail
+	}})
+	run := func(want string) string {
+		t.Helper()
+		if r, err := s.Run(t.Context(), "go"); err != nil || r.Text != want {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		all := b.api.Requests()
+		return all[len(all)-1].LastToolResult()
+	}
+	if told := run("one"); len(got) != 1 || got[0].Options[1].Label != "blue" || !strings.Contains(told, "blue") {
+		t.Errorf("asked %+v, told %q", got, told)
+	}
+	fail = errors.New("nobody is in")
+	if told := run("two"); !strings.Contains(told, "nobody is in") {
+		t.Errorf("told %q", told)
+	}
+	if told := run("three"); !strings.Contains(told, "nobody is there to allow it") {
+		t.Errorf("a command without somebody to allow it: %q", told)
+	}
+	s.Close()
+	b.open(agent.Options{Permission: func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{Allow: true}, nil }}).Run(t.Context(), "go")
+	all := b.api.Requests()
+	if slices.Contains(all[len(all)-1].ToolNames(), "AskUserQuestion") || !slices.Contains(all[0].ToolNames(), "AskUserQuestion") {
+		t.Error("the tool is offered wrongly")
+	}
+}
+
 // A session goes on with what it was, wherever it is kept; and the kept form survives encoding/json.
 func TestStores(t *testing.T) {
 	for name, store := range map[string]agent.Store{"files": nil, "memory": &agent.Memory{}, "a program's own": &jsonStore{}} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, calls(fakeapi.Block{Thinking: "hm"}, bash("echo hi")), fakeapi.Text("one"), fakeapi.Text("two"), fakeapi.Text("three"))
+			b := newBench(t, calls(fakeapi.Block{Thinking: "hm"}, bash("echo hi")), fakeapi.Text("one"), fakeapi.Text("two"), fakeapi.Text("three"), fakeapi.Text("four"))
 			s := b.open(agent.Options{Store: store, Allow: []string{"Bash"}})
 			if r, err := s.Run(t.Context(), "first"); err != nil || r.Text != "one" {
 				t.Fatalf("%+v, %v", r, err)
@@ -224,6 +264,18 @@ func TestStores(t *testing.T) {
 			s = b.open(agent.Options{Store: store, Allow: []string{"Bash"}, Continue: true})
 			if r, err := s.Run(t.Context(), "third"); err != nil || r.Text != "three" || s.ID() != id {
 				t.Fatalf("%+v, %v", r, err)
+			}
+			s.Close()
+			forked := b.open(agent.Options{Store: store, Allow: []string{"Bash"}, Resume: id, Fork: true})
+			if r, err := forked.Run(t.Context(), "aside"); err != nil || r.Text != "four" || forked.ID() == id {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			forked.Close()
+			s = b.open(agent.Options{Store: store, Allow: []string{"Bash"}, Resume: id})
+			for _, m := range s.Messages() {
+				if strings.Contains(m.Text(), "aside") {
+					t.Error("the fork wrote into the session that it comes from")
+				}
 			}
 			all := b.api.Requests()
 			first, last := trimmed(all[1].Body), string(all[len(all)-1].Body)

@@ -42,6 +42,8 @@ type Options struct {
 	Allow, Deny []string
 	// Permission answers what would be asked. Nil: nobody is asked.
 	Permission func(ctx context.Context, q Question) (Answer, error)
+	// Ask answers questions of the model's own, which it then may ask (tool AskUserQuestion). Nil: it has no such tool.
+	Ask func(ctx context.Context, questions []UserQuestion) (answers map[string]string, err error)
 	// Hooks are called as things happen.
 	Hooks []Hook
 
@@ -81,7 +83,7 @@ func (o Options) library() (app.Library, error) {
 		Replay: o.Replay, Record: o.Record, System: o.SystemPrompt, Append: o.Append, Mode: o.Mode, Allowed: o.Allow, Denied: o.Deny,
 		Tools: o.Builtin, MaxTurns: o.MaxTurns, MaxBudget: o.MaxBudgetUSD, Schema: string(o.Schema), Resume: o.Resume, Continue: o.Continue,
 		Fork: o.Fork, SessionID: o.SessionID, Store: o.Store, NoPersist: o.NoPersist, Settings: o.Settings, Sources: o.Sources, Trust: o.Trust,
-		Log: o.Log, Asks: o.Permission != nil, Calls: func(kind string) bool { return kind == callHook },
+		Log: o.Log, Asks: o.Permission != nil || o.Ask != nil, Questions: o.Ask != nil, Calls: func(kind string) bool { return kind == callHook },
 	}
 	seen := map[string]bool{}
 	for _, t := range o.Tools {
@@ -117,6 +119,22 @@ type Question struct {
 	Reason  string   // why it is asked
 	Rules   []string // what Answer.Remember would allow from now on
 	Agent   string   // the sub-agent that asks, by the id of its Agent call; empty: the session itself
+}
+
+// UserQuestion is a question that the model asks the user. Its answer goes by its text: the label of an option, several
+// joined by ", " where Multi is set, or words of the user's own.
+type UserQuestion struct {
+	Text    string           `json:"question"`
+	Header  string           `json:"header"` // what it is about, in a word or two
+	Options []QuestionOption `json:"options"`
+	Multi   bool             `json:"multiSelect"`
+}
+
+// QuestionOption is a possible answer.
+type QuestionOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description"`
+	Preview     string `json:"preview"` // what it would look like; empty: nothing to show
 }
 
 // Answer answers a Question. The zero value refuses the call.

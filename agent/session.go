@@ -354,7 +354,11 @@ func (s *Session) answer(ctx context.Context, parent string, a event.Ask) {
 		q.Rules = append(q.Rules, r.Text)
 	}
 	out := event.Answer{ID: a.ID}
-	got, err := s.permission(ctx, q)
+	decide := s.permission
+	if a.Tool == askTool && s.o.Ask != nil {
+		decide = s.questions
+	}
+	got, err := decide(ctx, q)
 	switch {
 	case ctx.Err() != nil:
 		return // nobody waits for it
@@ -378,6 +382,9 @@ func (s *Session) permission(ctx context.Context, q Question) (a Answer, err err
 			a, err = Answer{}, fmt.Errorf("the permission callback panicked: %v", p)
 		}
 	}()
+	if s.o.Permission == nil {
+		return Answer{Message: "nobody is there to allow it"}, nil
+	}
 	return s.o.Permission(ctx, q)
 }
 

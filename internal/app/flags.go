@@ -77,14 +77,15 @@ type options struct {
 	host *initialize // what the host at the other end has asked for; nil without a host
 
 	// Of front ends that make sessions themselves.
-	dir     string                 // working directory; empty: the process's
-	asks    bool                   // somebody answers permission questions
-	canCall func(kind string) bool // what the host answers; nil: nothing
-	entry   string                 // how the session was begun, for its records
-	env     map[string]string      // over the process's environment
-	custom  []tool.Tool            // tools of the program that embeds us
-	store   session.Store          // keeps the session; nil: files
-	fixed   bool                   // the session is not left for another: who made it knows it by its id
+	dir       string                 // working directory; empty: the process's
+	asks      bool                   // somebody answers permission questions
+	questions bool                   // of a Go program: it answers the model's questions, too
+	canCall   func(kind string) bool // what the host answers; nil: nothing
+	entry     string                 // how the session was begun, for its records
+	env       map[string]string      // over the process's environment
+	custom    []tool.Tool            // tools of the program that embeds us
+	store     session.Store          // keeps the session; nil: files
+	fixed     bool                   // the session is not left for another: who made it knows it by its id
 
 	state     string // of the demo: replaces the state directory
 	recording []byte // of the demo: answers

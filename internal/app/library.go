@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -43,6 +44,7 @@ type Library struct {
 	Trust             bool
 	Replay, Record    string
 	Asks              bool            // somebody answers permission questions
+	Questions         bool            // and those that the model asks with AskUserQuestion
 	Hooks             json.RawMessage // callbacks, as the control protocol registers them
 	Calls             func(kind string) bool
 	Log               io.Writer // warnings; nil: nowhere
@@ -75,7 +77,7 @@ func (l Library) options() (*options, error) {
 			o.sources += s
 		}
 	}
-	o.asks, o.canCall = l.Asks, l.Calls
+	o.asks, o.questions, o.canCall = l.Asks, l.Questions, l.Calls
 	if len(l.Hooks) > 0 {
 		o.host = &initialize{Hooks: l.Hooks}
 	}
@@ -166,8 +168,6 @@ func (s *Session) disconnect() {
 func openStored(o *options, dir string) (*conversation, error) {
 	ref := o.resume
 	switch {
-	case o.fork:
-		return nil, errors.New("a session of a store of your own cannot be forked")
 	case o.cont && ref != "":
 		return nil, errors.New("the options Continue and Resume name two sessions: use one of them")
 	case o.cont:
@@ -181,21 +181,53 @@ func openStored(o *options, dir string) (*conversation, error) {
 		ref = list[0].ID
 	}
 	if ref == "" {
-		id := o.sessionID
-		if id == "" {
-			id = uuid.NewString()
-		}
-		log, err := o.store.Create(id, dir)
+		log, err := createStored(o, dir)
 		if err != nil {
 			return nil, err
 		}
 		return &conversation{log: log}, nil
 	}
 	state, log, err := o.store.Open(ref)
+	if err == nil && o.fork {
+		state, log, err = forkStored(o, dir, state, log)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return &conversation{state: *state, log: log, resumed: true}, nil
+}
+
+func createStored(o *options, dir string) (session.Log, error) {
+	id := o.sessionID
+	if id == "" {
+		id = uuid.NewString()
+	}
+	return o.store.Create(id, dir)
+}
+
+// forkStored begins a session with a copy of another one, which stays as it is.
+func forkStored(o *options, dir string, state *session.State, from session.Log) (*session.State, session.Log, error) {
+	if err := from.Close(); err != nil {
+		return nil, nil, err
+	}
+	log, err := createStored(o, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = log.Append(state.Messages...)
+	if err == nil && state.Frozen != nil {
+		err = log.Freeze(*state.Frozen)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(state.Kept)) {
+		if err == nil {
+			err = log.Keep(kind, state.Kept[kind])
+		}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("copy session %s: %w", state.Meta.ID, err), log.Close())
+	}
+	state.Meta.ID, state.Meta.Path, state.Meta.Dir = log.ID(), log.Path(), dir
+	return state, log, nil
 }
 
 // customTools are those of the program that embeds us. A sub-agent has them as its agent's file says.

@@ -57,7 +57,7 @@ func (r *run) personTools() []tool.Tool {
 		return nil
 	}
 	var out []tool.Tool
-	if r.o.entry != "sdk-go" { // a Go program's callback says yes or no
+	if r.o.entry != "sdk-go" || r.o.questions { // a Go program's permission callback says yes or no
 		out = append(out, question.New(r.place.sys.Getenv("CLAUDE_CODE_QUESTION_PREVIEW_FORMAT")))
 	}
 	return append(out, plan.New(plan.Deps{
