@@ -61,10 +61,13 @@ type Config struct {
 
 // OAuth is how to sign in to a server.
 type OAuth struct {
-	ClientID     string `json:"clientId,omitempty"`
-	CallbackPort int    `json:"callbackPort,omitempty"`
-	MetadataURL  string `json:"authServerMetadataUrl,omitempty"`
-	Scopes       string `json:"scopes,omitempty"` // separated by blanks
+	ClientID string `json:"clientId,omitempty"`
+	// ClientMetadataURL is a client id metadata document: an https address that tells who the client is, and is its id where
+	// the authorization server takes such ones. The user hosts it.
+	ClientMetadataURL string `json:"clientMetadataUrl,omitempty"`
+	CallbackPort      int    `json:"callbackPort,omitempty"`
+	MetadataURL       string `json:"authServerMetadataUrl,omitempty"`
+	Scopes            string `json:"scopes,omitempty"` // separated by blanks
 }
 
 // Remote reports whether the server is reached over a network.
@@ -180,6 +183,9 @@ func parseEntry(name string, raw json.RawMessage) (Config, *Problem) {
 	}
 	if c.OAuth != nil && c.OAuth.MetadataURL != "" && !strings.HasPrefix(c.OAuth.MetadataURL, "https://") && !loopback(c.OAuth.MetadataURL) {
 		return fail("invalid_config", "oauth.authServerMetadataUrl must begin with https://")
+	}
+	if c.OAuth != nil && c.OAuth.ClientMetadataURL != "" && !strings.HasPrefix(c.OAuth.ClientMetadataURL, "https://") {
+		return fail("invalid_config", "oauth.clientMetadataUrl must begin with https://")
 	}
 	return c, nil
 }

@@ -92,6 +92,9 @@ func (l *Login) handler(redirect string, client *http.Client, listener net.Liste
 			ClientName: "Lathe", RedirectURIs: []string{redirect}, GrantTypes: []string{"authorization_code", "refresh_token"},
 			ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
 		}}
+		if o != nil && o.ClientMetadataURL != "" { // where the server takes one; else the client registers itself
+			h.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: o.ClientMetadataURL}
+		}
 	}
 	if o != nil && o.Scopes != "" {
 		h.ScopeFilter = func([]string) []string { return strings.Fields(o.Scopes) }

@@ -26,10 +26,13 @@ type granting struct {
 	challenge string       // of the running sign-in
 	refreshes int
 	resource  string
+	documents bool   // client id metadata documents are taken
+	client    string // the id that is expected
+	made      int    // clients that have registered themselves
 }
 
 func newGranting(t *testing.T) *granting {
-	g := &granting{}
+	g := &granting{client: "made"}
 	g.accepts.Store("first")
 	mux := http.NewServeMux()
 	g.Server = httptest.NewServer(mux)
@@ -54,10 +57,11 @@ func newGranting(t *testing.T) *granting {
 		reply(w, map[string]any{
 			"issuer": g.URL, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token", "registration_endpoint": g.URL + "/register",
 			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "scopes_supported": []string{"notes", "offline_access"},
-			"token_endpoint_auth_methods_supported": []string{"none"},
+			"token_endpoint_auth_methods_supported": []string{"none"}, "client_id_metadata_document_supported": g.documents,
 		})
 	})
 	mux.HandleFunc("/register", func(w http.ResponseWriter, _ *http.Request) {
+		g.made++
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(map[string]any{"client_id": "made", "token_endpoint_auth_method": "none"})
@@ -72,7 +76,7 @@ func newGranting(t *testing.T) *granting {
 		switch r.Form.Get("grant_type") {
 		case "authorization_code":
 			sum := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
-			if base64.RawURLEncoding.EncodeToString(sum[:]) != g.challenge || r.Form.Get("code") != "c1" || r.Form.Get("client_id") != "made" {
+			if base64.RawURLEncoding.EncodeToString(sum[:]) != g.challenge || r.Form.Get("code") != "c1" || r.Form.Get("client_id") != g.client {
 				http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
 				return
 			}
@@ -197,5 +201,31 @@ func TestLogin(t *testing.T) {
 	g.accepts.Store("first")
 	if err := l.Run(ctx); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A client id metadata document is the client's id where the server takes such ones; elsewhere the client registers itself.
+func TestClientMetadata(t *testing.T) {
+	for _, takes := range []bool{true, false} {
+		g := newGranting(t)
+		const document = "https://example.com/lathe.json"
+		if g.documents = takes; takes {
+			g.client = document
+		}
+		l := Login{
+			Config: Config{Name: "w", Type: HTTP, URL: g.URL + "/mcp", OAuth: &OAuth{ClientMetadataURL: document}},
+			Tokens: NewTokens(t.TempDir()), Getenv: func(string) string { return "" }, Say: func(string) {},
+			Open: func(address string) error {
+				resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(address)
+				if err != nil {
+					return err
+				}
+				return resp.Body.Close()
+			},
+			HTTP: &http.Transport{DisableKeepAlives: true},
+		}
+		if err := l.Run(t.Context()); err != nil || (g.made == 0) != takes {
+			t.Errorf("the server takes documents: %v; %d clients registered, %v", takes, g.made, err)
+		}
 	}
 }
