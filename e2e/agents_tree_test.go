@@ -123,3 +123,32 @@ func TestAgentWorktreeHooks(t *testing.T) {
 		t.Errorf("a hook that fails: %q", got)
 	}
 }
+
+// A sub-agent that goes on works in the tree that it had: one that is gone is made anew where it was.
+func TestAgentWorktreeGoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+		a := fakeapi.Text("done")
+		switch {
+		case isWorker(q) && strings.Contains(q.LastUserText(), "now write"):
+			a = answer(bash("echo new > made.txt; pwd"))
+		case isWorker(q), isReport(q), strings.Contains(q.LastToolResult(), "goes on with your message"):
+		case first(q):
+			a = answer(handOver("worker", "look", "isolation", "worktree", "name", "helper", "run_in_background", false))
+		default:
+			a = answer(sendTo("helper", "now write"))
+		}
+		return &a
+	}})
+	r.file("a.txt", "one\n")
+	r.repository()
+	r.must("-p", "go", "--agents", worker, "--permission-mode", "bypassPermissions")
+	trees, _ := filepath.Glob(filepath.Join(r.dir, ".claude", "worktrees", "agent-*"))
+	if len(trees) != 1 || r.read(filepath.Join(trees[0], "made.txt")) != "new\n" || r.gitSays("status", "--porcelain") != "" {
+		t.Fatalf("trees %v", trees)
+	}
+	if body := string(r.last().Body); !strings.Contains(body, "which is kept: "+trees[0]) {
+		t.Errorf("the model was not told: %s", body)
+	}
+	r.legal()
+}
