@@ -358,7 +358,7 @@ func (r *run) ready() event.Ready {
 		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
 		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: "default", Resumed: r.conv.resumed,
-		Servers: r.serverStates(),
+		Servers: r.serverStates(), ServerErrors: r.skippedServers,
 	}
 }
 

@@ -74,6 +74,13 @@ func runHost(o *options, st Streams) int {
 	if o.awaitInit && (first.Type != "control_request" || first.Subtype() != "initialize") {
 		return report(st, fmt.Errorf("with --await-initialize the first line must be an initialize request, not %q", first.Type))
 	}
+	for first.Type != "control_request" && first.Type != "user" { // signs of life, and what is not known
+		if first, err = in.Next(); errors.Is(err, io.EOF) {
+			return exitOK
+		} else if err != nil {
+			return report(st, err)
+		}
+	}
 	greeted := first.Type == "control_request" && first.Subtype() == "initialize"
 	if greeted {
 		if err := json.Unmarshal(first.Request, o.host); err != nil {

@@ -30,9 +30,8 @@ const (
 
 // servers is the session's MCP servers, and what is said of them.
 type servers struct {
-	r      *run // the session itself
-	set    *mcp.Set
-	errors []mcp.Problem // entries of --mcp-config that were skipped
+	r   *run // the session itself
+	set *mcp.Set
 
 	offer    sync.Once
 	searched bool // ToolSearch and CallTool are among the definitions

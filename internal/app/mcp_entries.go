@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"lathe/internal/config"
+	"lathe/internal/event"
 	"lathe/internal/mcp"
 )
 
@@ -38,6 +39,9 @@ func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
 		return nil, nil, err
 	}
 	note(skipped)
+	for _, p := range skipped {
+		r.skippedServers = append(r.skippedServers, event.ServerError{Name: p.Name, Type: p.Kind, Message: p.Text})
+	}
 	var lists [][]mcp.Config
 	managed, exclusive, err := r.managedServers()
 	switch {
@@ -59,7 +63,7 @@ func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
 	if len(configs) == 0 && !r.canCall("mcp_message") { // a host may name servers later
 		return nil, nil, nil
 	}
-	return configs, &servers{r: r, errors: skipped}, nil
+	return configs, &servers{r: r}, nil
 }
 
 // allowedServers expands the entries and leaves out those that a policy refuses.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/normalize"
@@ -101,10 +102,11 @@ func (r *run) cancelPrompt(_ context.Context, in struct {
 },
 ) (any, error) {
 	gone := r.session.Unqueue(in.ID)
+	told := engine.Followed{Value: map[string]any{"cancelled": gone}}
 	if gone {
-		_ = r.session.Relay(event.Envelope{Event: event.PromptDropped{ID: in.ID}}) // nobody listens: nobody needs it
+		told.First = event.PromptDropped{ID: in.ID} // whoever has the answer is not told of it as waiting any more
 	}
-	return map[string]any{"cancelled": gone}, nil
+	return told, nil
 }
 
 // tail is how much of a task's output is given.

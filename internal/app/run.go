@@ -92,8 +92,9 @@ type common struct {
 
 	memory memory.Auto // the project's; no directory: off
 
-	servers     *servers // of MCP; nil where there are none
-	serverModes serverModes
+	servers        *servers            // of MCP; nil where there are none
+	skippedServers []event.ServerError // entries of --mcp-config
+	serverModes    serverModes
 
 	editor tool.Editor // holds files open; nil: there is none
 

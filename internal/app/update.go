@@ -42,28 +42,60 @@ func (r *run) applyUpdates(raw json.RawMessage) error {
 func (r *run) applyUpdate(u update) error {
 	switch u.Type {
 	case "setMode":
-		_, err := r.setMode(u.Mode)
-		return err
-	case "addDirectories":
-		for _, d := range u.Directories {
-			if err := r.addDir(d, "slash_command"); err != nil {
-				return err
-			}
+		if _, err := r.setMode(u.Mode); err != nil {
+			return err
 		}
-		return nil
-	case "removeDirectories":
-		for _, d := range u.Directories {
-			dir, err := realDir(r.place.sys.Dirs.Work, d)
-			if err != nil {
-				return err
-			}
-			r.tools.workspace.RemoveRoot(dir)
-		}
-		return nil
+		return r.saveIn(u.Destination, func(file string) error {
+			return config.Set(file, "permissions.defaultMode", event.Encode(u.Mode))
+		})
+	case "addDirectories", "removeDirectories":
+		return r.changeDirs(u)
 	case "addRules", "replaceRules", "removeRules":
 		return r.changeRules(u)
 	}
 	return fmt.Errorf("permission updates of type %q are not supported", u.Type)
+}
+
+// changeDirs adds or takes back working directories, in the session and in the file that was asked for.
+func (r *run) changeDirs(u update) error {
+	var dirs []string
+	for _, d := range u.Directories {
+		dir, err := realDir(r.place.sys.Dirs.Work, d)
+		if u.Type == "removeDirectories" {
+			if err != nil { // gone, or never there; the file may name it all the same
+				continue
+			}
+			r.tools.workspace.RemoveRoot(dir)
+		} else if err == nil {
+			err = r.addDir(d, "slash_command")
+		}
+		if err != nil {
+			return err
+		}
+		dirs = append(dirs, dir)
+	}
+	return r.saveIn(u.Destination, func(file string) error {
+		if u.Type == "addDirectories" {
+			return config.AddDirs(file, dirs)
+		}
+		return config.RemoveDirs(file, func(d string) bool { return slices.Contains(dirs, d) || slices.Contains(u.Directories, d) })
+	})
+}
+
+// saveIn writes to the settings file that a destination names; what is for the session is not written.
+func (r *run) saveIn(destination string, write func(file string) error) error {
+	file, err := r.settingsFile(savedIn(destination))
+	if err != nil || file == "" {
+		return err
+	}
+	r.changing.Lock()
+	defer r.changing.Unlock()
+	return r.save(func() error { return write(file) })
+}
+
+// savedIn is the scope that a destination names; those that are no file have none.
+func savedIn(destination string) event.Scope {
+	return map[string]event.Scope{"localSettings": event.SaveLocal, "projectSettings": event.SaveProject, "userSettings": event.SaveUser}[destination]
 }
 
 // addDir makes a directory a working directory of the session. Hooks are told where it comes from.
@@ -97,7 +129,7 @@ func (r *run) changeRules(u update) error {
 		}
 		rules = append(rules, perm.Rule{Text: text, Effect: effect})
 	}
-	where := map[string]event.Scope{"localSettings": event.SaveLocal, "projectSettings": event.SaveProject, "userSettings": event.SaveUser}[u.Destination]
+	where := savedIn(u.Destination)
 	if u.Type == "addRules" {
 		return r.remember(rules, cmp.Or(where, event.SaveSession))
 	}

@@ -19,12 +19,22 @@ import (
 // A file that is not there is made, private to the user. Rules that it has already are not added again. A file with
 // wrong JSON is left alone, with an error that says where it is wrong.
 func AddRules(file string, effect perm.Verdict, rules []string) error {
+	return add(file, effect.String(), rules)
+}
+
+// AddDirs adds working directories, absolute, to a settings file in the same way.
+func AddDirs(file string, dirs []string) error { return add(file, dirsKey, dirs) }
+
+// dirsKey is the list of working directories below permissions.
+const dirsKey = "additionalDirectories"
+
+func add(file, list string, texts []string) error {
 	tree, err := readTree(file)
 	if err != nil {
-		return fmt.Errorf("save the rule: %w", err)
+		return fmt.Errorf("save permissions.%s: %w", list, err)
 	}
-	if err := addTo(&tree, effect.String(), rules); err != nil {
-		return fmt.Errorf("save the rule in %s: %w", file, err)
+	if err := addTo(&tree, list, texts); err != nil {
+		return fmt.Errorf("save permissions.%s in %s: %w", list, file, err)
 	}
 	tree.Format()
 	return writeSettings(file, tree.Pack())
@@ -176,18 +186,25 @@ func writeSettings(file string, text []byte) error {
 
 // RemoveRules takes the rules of an effect out of a settings file for which gone reports true. Everything else stays.
 func RemoveRules(file string, effect perm.Verdict, gone func(rule string) bool) error {
+	return remove(file, effect.String(), gone)
+}
+
+// RemoveDirs takes working directories out of a settings file.
+func RemoveDirs(file string, gone func(dir string) bool) error { return remove(file, dirsKey, gone) }
+
+func remove(file, list string, gone func(string) bool) error {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("remove rules: %w", err)
+		return fmt.Errorf("remove from permissions.%s: %w", list, err)
 	}
 	tree, err := hujson.Parse(text)
 	if err != nil {
-		return fmt.Errorf("remove rules from %s: %w", file, err)
+		return fmt.Errorf("remove from permissions.%s in %s: %w", list, file, err)
 	}
-	path := "/permissions/" + effect.String()
+	path := "/permissions/" + list
 	if tree.Find(path) == nil {
 		return nil
 	}
@@ -195,14 +212,14 @@ func RemoveRules(file string, effect perm.Verdict, gone func(rule string) bool) 
 	std.Standardize()
 	var have []string
 	if err := json.Unmarshal(std.Pack(), &have); err != nil {
-		return fmt.Errorf("remove rules from %s: permissions.%s is not a list of texts", file, effect)
+		return fmt.Errorf("%s: permissions.%s is not a list of texts", file, list)
 	}
 	for i := len(have) - 1; i >= 0; i-- {
 		if !gone(have[i]) {
 			continue
 		}
 		if err := tree.Patch(fmt.Appendf(nil, `[{"op":"remove","path":"%s/%d"}]`, path, i)); err != nil {
-			return fmt.Errorf("remove rules from %s: %w", file, err)
+			return fmt.Errorf("remove from permissions.%s in %s: %w", list, file, err)
 		}
 	}
 	tree.Format()

@@ -122,15 +122,16 @@ func (c *Conn) Send(_ context.Context, op event.Op) error {
 	return nil
 }
 
-// Followed is an answer to a query with an event that is told right behind it.
+// Followed is an answer to a query with events that are told right before it and behind it; nil: none.
 type Followed struct {
+	First event.Event
 	Value any
 	Then  event.Event
 }
 
 // query answers a query, for whoever is subscribed once the first one has come.
 func (c *Conn) query(ctx context.Context, q event.Query, a *asked) {
-	reply, then := c.reply(ctx, q)
+	told := c.reply(ctx, q)
 	a.cancel()
 	c.mu.Lock()
 	if c.asked[q.ID] == a {
@@ -143,18 +144,19 @@ func (c *Conn) query(ctx context.Context, q event.Query, a *asked) {
 	}
 	select {
 	case <-c.arrived:
-		c.tell("", event.Envelope{Event: reply})
-		if then != nil {
-			c.tell("", event.Envelope{Event: then})
+		for _, e := range told {
+			if e != nil {
+				c.tell("", event.Envelope{Event: e})
+			}
 		}
 	case <-c.ctx.Done():
 	}
 }
 
-// reply answers a query. The goroutine that runs it is joined when the loop ends.
-func (c *Conn) reply(ctx context.Context, q event.Query) (event.Reply, event.Event) {
+// reply answers a query, and gives what is told of it, in order. The goroutine that runs it is joined when the loop ends.
+func (c *Conn) reply(ctx context.Context, q event.Query) []event.Event {
 	if c.s.cfg.Query == nil {
-		return event.Reply{ID: q.ID, Err: "this session answers no queries"}, nil
+		return []event.Event{event.Reply{ID: q.ID, Err: "this session answers no queries"}}
 	}
 	v, err := c.s.cfg.Query(ctx, q.Kind, q.Payload)
 	if err != nil {
@@ -163,13 +165,13 @@ func (c *Conn) reply(ctx context.Context, q event.Query) (event.Reply, event.Eve
 		if errors.As(err, &coded) {
 			r.Code = coded.Code()
 		}
-		return r, nil
+		return []event.Event{r}
 	}
-	var then event.Event
-	if f, ok := v.(Followed); ok {
-		v, then = f.Value, f.Then
+	f, ok := v.(Followed)
+	if !ok {
+		f.Value = v
 	}
-	return event.Reply{ID: q.ID, Value: event.Encode(v)}, then
+	return []event.Event{f.First, event.Reply{ID: q.ID, Value: event.Encode(f.Value)}, f.Then}
 }
 
 func (c *Conn) wake() {

@@ -27,6 +27,7 @@ type Ready struct {
 	Servers        []Server
 	Plugins        []Plugin
 	PluginErrors   []PluginError
+	ServerErrors   []ServerError
 	OutputStyle    string
 	Resumed        bool
 }
@@ -36,6 +37,13 @@ type Server struct{ Name, Status, Source string }
 
 // Plugin is a plugin that was loaded.
 type Plugin struct{ Name, Path, Version string }
+
+// ServerError is an entry of an MCP server on the command line that was skipped.
+type ServerError struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"` // invalid_config, unknown_type, url_missing_type, reserved_name
+	Message string `json:"message"`
+}
 
 // PluginError is a plugin that was not loaded.
 type PluginError struct {

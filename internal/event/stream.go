@@ -91,6 +91,9 @@ func (e *Encoder) aside(env Envelope) [][]byte {
 			"retry_delay_ms": ev.Delay.Milliseconds(), "error_status": status(ev.Status), "error": ev.Category,
 		})
 	case Denied:
+		if ev.Decision.Source.Kind == "hook" { // its own line is the hook's
+			return nil
+		}
 		return e.line(env, "system", "permission_denied", obj{
 			"tool_name": ev.Name, "tool_use_id": ev.ID,
 			"decision_reason_type": ev.Decision.Source.Kind, "decision_reason": ev.Decision.Reason, "message": ev.Decision.Reason,
@@ -150,28 +153,6 @@ func (e *Encoder) progress(env Envelope, p ToolProgress) [][]byte {
 	return e.line(env, "tool_progress", "", obj{
 		"tool_use_id": p.ID, "tool_name": p.Name, "parent_tool_use_id": parent(env), "elapsed_time_seconds": p.Elapsed.Seconds(),
 	})
-}
-
-func (e *Encoder) hook(env Envelope, name, subtype string, fields obj) [][]byte {
-	if !e.Hooks && name != "SessionStart" && name != "Setup" {
-		return nil
-	}
-	fields["hook_event"] = name
-	return e.line(env, "system", subtype, fields)
-}
-
-func hookResponse(ev HookDone) obj {
-	fields := obj{
-		"hook_id": ev.ID, "hook_name": ev.Name, "stdout": ev.Stdout, "stderr": ev.Stderr,
-		"output": ev.Stdout + ev.Stderr, "outcome": ev.Outcome,
-	}
-	if ev.Outcome != "cancelled" {
-		fields["exit_code"] = ev.Code
-	}
-	if ev.Outcome == "success" && ev.Code != 0 { // 2: it did its work, and said no
-		fields["outcome"] = "error"
-	}
-	return fields
 }
 
 // stream writes a stream_event line by hand: there is one for each delta, so it must cost next to nothing. The provider's
@@ -272,6 +253,9 @@ func (e *Encoder) init(r Ready) obj {
 	}
 	if len(r.PluginErrors) > 0 {
 		o["plugin_errors"] = r.PluginErrors
+	}
+	if len(r.ServerErrors) > 0 {
+		o["mcp_server_errors"] = r.ServerErrors
 	}
 	return o
 }

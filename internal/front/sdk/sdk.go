@@ -79,6 +79,7 @@ func (s *server) flush() error {
 // write turns events into lines until the session ends.
 func (s *server) write() (event.Result, error) {
 	var last event.Result
+	ran := false // a command of the program's own, in this turn
 	for env, err := range s.conn.Events(s.ctx) {
 		if err != nil {
 			return last, err
@@ -108,9 +109,17 @@ func (s *server) write() (event.Result, error) {
 			s.recall(e.ID)
 		default:
 			s.follow(env)
+			if m, ok := e.(event.Message); ok && env.Parent == "" && m.Msg.Subtype == msg.SubLocalCommand {
+				ran = true
+			}
 			if d, ok := e.(event.TurnDone); ok {
 				last = d.Result
 				s.withdraw()
+				if ran && d.Result.Subtype == event.Success && d.Result.Turns == 0 {
+					d.Result.Text = ""
+					env.Event = d // a line before holds it; a result is an answer of the model
+				}
+				ran = false
 			}
 			for _, l := range s.o.Encoder.Lines(env) {
 				s.line(l)
