@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -89,10 +90,11 @@ func answering(answers map[string]string) Exchange {
 
 const greets = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{}},"serverInfo":{"name":"x","version":"1"}}`
 
-// Whatever a server has null in place of, it harms only itself.
-func TestNullAnswers(t *testing.T) {
-	good := map[string]string{
+// goodAnswers are what a server should say.
+func goodAnswers() map[string]string {
+	return map[string]string{
 		"initialize":               greets,
+		"server/discover":          `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{},"resources":{}}}`,
 		"tools/list":               `{"tools":[null,{"name":"t","inputSchema":{"type":"object"}}]}`,
 		"prompts/list":             `{"prompts":[null,{"name":"p","arguments":[null,{"name":"a"}]}]}`,
 		"resources/list":           `{"resources":[null,{"uri":"u","name":"r"}]}`,
@@ -101,8 +103,45 @@ func TestNullAnswers(t *testing.T) {
 		"prompts/get":              `{"messages":[null,{"role":"user","content":{"type":"text","text":"words"}}]}`,
 		"tools/call":               `{"content":[{"type":"text","text":"done"}]}`,
 	}
-	use := func(t *testing.T, answers map[string]string) *bench {
-		b := newBench(t, func(d *Deps) { d.Exchange = answering(answers) }, Config{Name: "s", Scope: SDK, Type: Host}).up()
+}
+
+// overHTTP serves answers over HTTP.
+func overHTTP(t *testing.T, answers map[string]string) string {
+	inner := answering(answers)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		switch {
+		case err != nil || r.Method != http.MethodPost:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		case !strings.Contains(string(body), `"id"`):
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		answer, err := inner(r.Context(), "", body)
+		if err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(answer)
+	}))
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// nullForms are questions whose form has null somewhere.
+func nullForms() (out []string) {
+	for _, property := range []string{`null`, `{"type":"string","oneOf":[null]}`, `{"type":"string","enum":[null],"enumNames":[null]}`, `{"type":"array","items":null}`, `{"type":"array","items":{"anyOf":[null]}}`, `{"type":"number","default":null}`} {
+		out = append(out, `{"message":"m","requestedSchema":{"type":"object","properties":{"name":`+property+`},"required":[null]}}`,
+			`{"message":"m","requestedSchema":{"type":"object","properties":{"name":`+property+`}}}`)
+	}
+	return out
+}
+
+// Whatever a server has null in place of, it harms only itself.
+func TestNullAnswers(t *testing.T) {
+	useAll := func(b *bench) *bench {
 		ctx := t.Context()
 		for _, tl := range b.Tools() {
 			_, _ = b.Call(ctx, Call{Tool: tl})
@@ -114,23 +153,30 @@ func TestNullAnswers(t *testing.T) {
 		}
 		return b
 	}
-	b := use(t, good)
-	list, err := b.Resources(t.Context(), "s")
-	if err != nil || len(list) != 2 || len(b.Tools()) != 1 || len(b.Prompts()) != 1 {
-		t.Errorf("%+v %v, %d tools, %d prompts", list, err, len(b.Tools()), len(b.Prompts()))
-	}
-	for method := range good {
-		for _, bad := range []string{
-			`null`, `{}`, `[null]`, `{"tools":null,"prompts":null,"resources":null,"contents":null,"messages":null,"content":null}`,
-			`{"content":[null],"messages":[{"role":"user","content":null}],"contents":[{}],"prompts":[{"arguments":[null]}],"tools":[{"inputSchema":null,"name":"n"}],"capabilities":null}`,
-			`{"protocolVersion":"2025-11-25","capabilities":null,"serverInfo":null}`,
-		} {
-			answers := map[string]string{}
-			for k, v := range good {
-				answers[k] = v
+	for kind, use := range map[string]func(t *testing.T, answers map[string]string) *bench{
+		"host": func(t *testing.T, answers map[string]string) *bench {
+			return useAll(newBench(t, func(d *Deps) { d.Exchange = answering(answers) }, Config{Name: "s", Scope: SDK, Type: Host}).up())
+		},
+		"http": func(t *testing.T, answers map[string]string) *bench {
+			return useAll(newBench(t, nil, Config{Name: "s", Type: HTTP, URL: overHTTP(t, answers)}).up())
+		},
+	} {
+		b := use(t, goodAnswers())
+		list, err := b.Resources(t.Context(), "s")
+		if err != nil || len(list) != 2 || len(b.Tools()) != 1 || len(b.Prompts()) != 1 {
+			t.Errorf("%s: %+v %v, %d tools, %d prompts; %+v", kind, list, err, len(b.Tools()), len(b.Prompts()), b.state("s"))
+		}
+		for method := range goodAnswers() {
+			for _, bad := range []string{
+				`null`, `{}`, `[null]`, `{"tools":null,"prompts":null,"resources":null,"contents":null,"messages":null,"content":null,"inputRequests":null,"supportedVersions":null}`,
+				`{"content":[null],"messages":[{"role":"user","content":null}],"contents":[{}],"prompts":[{"arguments":[null]}],"tools":[{"inputSchema":null,"name":"n"}],"capabilities":null}`,
+				`{"protocolVersion":"2025-11-25","capabilities":null,"serverInfo":null,"inputRequests":{"a":null,"b":{}},"resultType":"input_required"}`,
+				`{"supportedVersions":["2026-07-28"],"capabilities":null}`,
+			} {
+				answers := goodAnswers()
+				answers[method] = bad
+				t.Run(kind+" "+method+" "+bad, func(t *testing.T) { use(t, answers) })
 			}
-			answers[method] = bad
-			t.Run(method+" "+bad, func(t *testing.T) { use(t, answers) })
 		}
 	}
 }
@@ -273,5 +319,42 @@ func TestRepliesAreBounded(t *testing.T) {
 				t.Errorf("%d %s: %d bytes, %v", c.status, c.kind, n, err)
 			}
 		}
+	}
+}
+
+// Whatever a server asks or tells the client of its own accord, with whatever it has in place of parameters, it gets an answer.
+func TestNullQuestions(t *testing.T) {
+	answers := map[string]string{"initialize": greets, "tools/list": `{"tools":[]}`, "prompts/list": `{"prompts":[]}`, "tools/call": `{"content":[]}`}
+	replies := make(chan string, 1000)
+	inner := answering(answers)
+	b := newBench(t, func(d *Deps) {
+		d.Exchange = func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error) {
+			if !strings.Contains(string(message), `"method"`) {
+				replies <- string(message)
+				return nil, nil
+			}
+			return inner(ctx, server, message)
+		}
+	}, Config{Name: "s", Scope: SDK, Type: Host}).up()
+	var asked int
+	for _, params := range append(nullForms(), `null`, `{}`, `[]`, `[null]`, `7`, `{"progressToken":null,"message":null,"requestedSchema":null,"messages":[null],"level":null,"uri":null,"requestId":null,"_meta":null}`) {
+		for _, method := range []string{
+			"notifications/progress", "notifications/message", "notifications/tools/list_changed", "notifications/prompts/list_changed",
+			"notifications/resources/list_changed", "notifications/resources/updated", "notifications/cancelled", "notifications/elicitation/complete", "notifications/unknown",
+		} {
+			b.Deliver("s", json.RawMessage(`{"jsonrpc":"2.0","method":"`+method+`","params":`+params+`}`))
+		}
+		for _, method := range []string{"elicitation/create", "sampling/createMessage", "roots/list", "ping", "unknown"} {
+			asked++
+			b.Deliver("s", json.RawMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":"q%d","method":"%s","params":%s}`, asked, method, params)))
+		}
+	}
+	returns(t, "the answers", func() {
+		for range asked {
+			<-replies
+		}
+	})
+	if st := b.state("s"); st.State != Connected {
+		t.Errorf("%+v", st)
 	}
 }

@@ -202,9 +202,10 @@ func (sv *server) handshake(ctx context.Context, c *connection, version string) 
 				defer cancel()
 				ctx = limited
 			}
-			return next(ctx, method, req)
+			return caught(method, func() (sdk.Result, error) { return next(ctx, method, req) })
 		}
 	})
+	c.client.AddReceivingMiddleware(survive)
 	sv.set.giveRoots(c.client)
 	var opts *sdk.ClientSessionOptions
 	if version != "" {

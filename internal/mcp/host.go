@@ -27,6 +27,7 @@ type hosted struct {
 	ctx      context.Context
 	stop     context.CancelFunc
 	incoming chan jsonrpc.Message
+	mu       sync.Mutex // asking begins before Close waits, or not at all
 	wg       sync.WaitGroup
 }
 
@@ -69,6 +70,11 @@ func (h *hosted) Write(ctx context.Context, m jsonrpc.Message) error {
 		_, _ = h.exchange(limited, h.name, data)
 		return nil
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx.Err() != nil {
+		return io.ErrClosedPipe
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	unhook := context.AfterFunc(h.ctx, cancel)
 	h.wg.Go(func() {
@@ -105,7 +111,9 @@ func (h *hosted) deliver(m jsonrpc.Message) {
 
 // Close implements sdk.Connection.
 func (h *hosted) Close() error {
+	h.mu.Lock()
 	h.stop()
+	h.mu.Unlock()
 	h.wg.Wait()
 	return nil
 }
