@@ -49,6 +49,8 @@ func TestGitShowsWhatItDoesNotName(t *testing.T) {
 		{"git show HEAD:deep/secret.pem", false},
 		{"git show HEAD:a.go HEAD", false},
 		{"git show HEAD -- a.go", true},
+		{"git show 0123abcd a.go", false},
+		{"git cat-file -p 0123abcd -- a.go", false},
 		{"git show a.go --", false},
 		{"git diff", true},
 		{"git diff --stat", true},

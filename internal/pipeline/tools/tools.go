@@ -67,12 +67,13 @@ type Stage struct {
 	early   map[string]*pending
 	held    bool // a call of this reply waits that may change what later ones see
 	running sync.WaitGroup
+	slots   chan struct{}  // one for each of the calls that run beside each other, whoever started them
 	asked   map[string]int // how often each turn was asked for a structured answer
 }
 
 // New returns the stage.
 func New(d Deps) *Stage {
-	return &Stage{Deps: d, early: map[string]*pending{}, asked: map[string]int{}}
+	return &Stage{Deps: d, early: map[string]*pending{}, asked: map[string]int{}, slots: make(chan struct{}, maxParallel)}
 }
 
 // pending is a call that was started early.
@@ -113,11 +114,18 @@ func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) bool {
 		s.mu.Unlock()
 		return false
 	}
+	select {
+	case s.slots <- struct{}{}:
+	default:
+		s.mu.Unlock()
+		return false
+	}
 	s.early[call.ID] = p
 	s.mu.Unlock()
 	s.running.Add(1)
 	go func() {
 		defer s.running.Done()
+		defer func() { <-s.slots }()
 		defer close(p.done)
 		p.outcome = s.run(ctx, t, c)
 	}()
@@ -191,7 +199,6 @@ func (s *Stage) batch(ctx context.Context, calls []msg.Block) []*call {
 // the hooks that want to see all of them.
 func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) (done []HookCall, stop error) {
 	outcomes := make([]chan outcome, len(batch))
-	slots := make(chan struct{}, maxParallel)
 	if call := s.guard(ctx, t, batch); call != nil && len(t.Reply.Message.ToolUses()) == 1 {
 		return nil, s.deferred(call)
 	}
@@ -216,8 +223,8 @@ func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) (done
 		}
 		go func() { // questions about calls that run beside each other may be open at the same time
 			s.permit(ctx, t, c)
-			slots <- struct{}{}
-			defer func() { <-slots }()
+			s.slots <- struct{}{}
+			defer func() { <-s.slots }()
 			outcomes[i] <- s.run(ctx, t, c)
 		}()
 	}
