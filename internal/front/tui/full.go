@@ -44,7 +44,7 @@ func newFullView(u *ui, transcript bool) *fullView {
 // toFull changes to the alternate screen.
 func (u *ui) toFull() {
 	_ = u.inline.Leave()
-	u.tty.Alt(true, true)
+	u.tty.Alt(true, !u.noMouse)
 	u.full = newFullView(u, false)
 }
 

@@ -199,6 +199,13 @@ func (u *ui) chatKey(name string) bool {
 		u.pasteImage()
 	case "alt+p":
 		u.command("/model")
+	case "alt+m":
+		if u.full == nil {
+			return false
+		}
+		u.noMouse = !u.noMouse
+		u.tty.Mouse(!u.noMouse)
+		u.hint = "the mouse is " + map[bool]string{true: "the terminal's: select and copy as always · alt+m: back", false: "Lathe's: wheel and clicks"}[u.noMouse]
 	case "alt+t":
 		u.toggleThinking()
 	case killAgents:

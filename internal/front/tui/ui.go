@@ -75,6 +75,7 @@ type ui struct {
 	keyAt     time.Time       // of the last key
 	modeAsked string          // the permission mode that the session was asked for and has not answered yet
 	modeNext  string          // what it is asked for then
+	noMouse   bool            // on the whole screen the mouse is the terminal's
 	thinkOff  bool            // the person switched thinking off
 	hint      string          // one line below the input, until the next key
 	showTodo  bool

@@ -3,6 +3,7 @@ package term
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Event is what comes from the terminal: Key, Paste, Mouse, Focus, Resize, Report or Closed.
@@ -108,12 +109,10 @@ func Named(name string) Key {
 			return k
 		}
 	}
-	for _, r := range name {
-		k.Code = unicode.ToLower(r)
-		if k.Mod&^Shift == 0 {
-			k.Text = name
-		}
-		break
+	r, _ := utf8.DecodeRuneInString(name)
+	k.Code = unicode.ToLower(r)
+	if k.Mod&^Shift == 0 {
+		k.Text = name
 	}
 	return k
 }
