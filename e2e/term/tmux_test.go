@@ -71,6 +71,7 @@ func TestTmux(t *testing.T) {
 	m.until("❯ draft")
 	m.do("send-keys", "Enter")
 	m.until("Again.")
+	m.until("what shall be done?")
 	all := m.all()
 	for _, kept := range []string{"item 1 of", "item 33 of", "item 60 of", "fin."} { // twice where the resize came at once
 		if !strings.Contains(all, kept) {
