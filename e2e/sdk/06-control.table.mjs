@@ -111,6 +111,7 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     const r = await q.initializationResult();
     for (const k of ["commands", "agents", "models", "available_output_styles"]) assert.ok(Array.isArray(r[k]), k);
     assert.equal(r.output_style, "default");
+    for (const name of ["default", "Concise", "Explanatory"]) assert.ok(r.available_output_styles.includes(name), name);
     assert.ok(r.account);
     input.end();
     for await (const m of q) void m;

@@ -116,6 +116,7 @@ func (r *run) takeUp() {
 	}
 	_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
 	_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)
+	r.takeUpStyle()
 	r.restoreTodos()
 	r.work.takeUp(r.conv.state.Kept[tasksKind])
 	r.tools.files.Restore(r.conv.state.Messages, r.readable)
@@ -227,7 +228,9 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	if o.override != "" {
 		cfg.Override = &o.override
 	}
-	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
+	style := r.style()
+	cfg.Style, cfg.General = style.Text, style.Text != "" && !style.Keep
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.freeze(style.Name), Clean: r.place.redact.String}, nil
 }
 
 // joinPrompt puts a file's text before the inline one.
@@ -291,7 +294,7 @@ func (r *run) sources() []attach.Source {
 	if r.hooks != nil {
 		out = append(out, r.hooks.late())
 	}
-	out = append(out, r.planSources()...)
+	out = append(append(out, r.planSources()...), r.styleSource())
 	ws := r.tools.workspace
 	return append(out,
 		attach.Environment(r.environment),
@@ -357,7 +360,7 @@ func (r *run) ready() event.Ready {
 	return event.Ready{
 		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
-		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: "default", Resumed: r.conv.resumed,
+		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: r.style().Name, Resumed: r.conv.resumed,
 		Servers: r.serverStates(), ServerErrors: r.skippedServers,
 	}
 }

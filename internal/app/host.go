@@ -223,7 +223,7 @@ func joinBlocks(blocks []string) string {
 // handshake is the payload of the answer to initialize.
 func (r *run) handshake(i *initialize) map[string]any {
 	answer := map[string]any{
-		"commands": r.commandList(), "agents": r.agentList(), "output_style": "default", "available_output_styles": []string{"default"},
+		"commands": r.commandList(), "agents": r.agentList(), "output_style": r.style().Name, "available_output_styles": styleNames(r.styles()),
 		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},
 		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": true, "hook_on_failure_supported": true,
 	}

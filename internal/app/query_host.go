@@ -35,7 +35,7 @@ func (r *run) hostQueries() map[string]answer {
 			return map[string]any{"skills": r.commandList()}, nil
 		}),
 		"reload_output_styles": on(func(context.Context, nothing) (any, error) {
-			return map[string]any{"available_output_styles": []string{"default"}}, nil
+			return map[string]any{"available_output_styles": r.reloadStyles()}, nil
 		}),
 		"set_color":           on(func(context.Context, nothing) (any, error) { return nothing{}, nil }), // for screens
 		"set_has_subscribers": on(func(context.Context, nothing) (any, error) { return nothing{}, nil }), // nothing is held back

@@ -125,7 +125,7 @@ func (r *run) updateSettings(_ context.Context, in settingsChange) (any, error) 
 		return nil, err
 	}
 	for key, v := range in.Settings {
-		if err := r.private(file, func() error { return config.Set(file, key, v) }); err != nil {
+		if err := r.saveSetting(file, key, v); err != nil {
 			return nil, err
 		}
 	}

@@ -44,17 +44,18 @@ type run struct {
 
 	keptDir string // where the model takes itself to be, as the session's file says
 
-	session   *engine.Session
-	toolStage *tools.Stage
-	input     input.Deps
-	compact   *compact.Stage
-	ledger    *account.Ledger
-	keeper    *keeper
-	hooks     *hooks           // nil where there are none
-	relevant  *attach.Relevant // nil where nothing is asked
-	trace     *trace.File
-	plan      planning
-	notes     *agentNotes // of the agent that it works by; nil: it keeps none
+	session     *engine.Session
+	toolStage   *tools.Stage
+	input       input.Deps
+	compact     *compact.Stage
+	ledger      *account.Ledger
+	keeper      *keeper
+	hooks       *hooks           // nil where there are none
+	relevant    *attach.Relevant // nil where nothing is asked
+	trace       *trace.File
+	plan        planning
+	outputStyle outputStyle
+	notes       *agentNotes // of the agent that it works by; nil: it keeps none
 
 	custom customState // of skills and commands of files
 	left   leftSessions

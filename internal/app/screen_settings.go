@@ -142,7 +142,7 @@ func (r *run) screenConfig() []screenSetting {
 		}
 		out = append(out, s)
 	}
-	return out
+	return append(out, r.screenStyle(now["outputStyle"]))
 }
 
 func compactJSON(v json.RawMessage) string { return string(event.Encode(v)) }

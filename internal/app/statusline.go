@@ -121,7 +121,7 @@ func (r *run) statusInput() map[string]any {
 		"hook_event_name": "Status", "session_id": r.conv.log.ID(), "transcript_path": r.conv.log.Path(), "cwd": r.tools.workspace.Cwd(), "version": Version,
 		"model":        map[string]string{"id": model, "display_name": filepath.Base(model)},
 		"workspace":    map[string]any{"current_dir": r.tools.workspace.Cwd(), "project_dir": project, "added_dirs": r.dirs},
-		"output_style": map[string]string{"name": "default"},
+		"output_style": map[string]string{"name": r.style().Name},
 		"cost": map[string]any{
 			"total_cost_usd": t.Cost, "total_duration_ms": t.Wall.Milliseconds(), "total_api_duration_ms": t.API.Milliseconds(),
 			"total_lines_added": t.Added, "total_lines_removed": t.Removed,

@@ -257,6 +257,9 @@ func (r *run) screenQueries() map[string]answer {
 			Value json.RawMessage `json:"value"`
 		},
 		) (any, error) {
+			if in.Key == "outputStyle" {
+				return nothing{}, r.saveStyleValue(in.Value)
+			}
 			return nothing{}, config.Set(r.userSettings(), in.Key, in.Value) // it is taken up with the next call
 		}),
 		"screen_status":   on(func(context.Context, nothing) (any, error) { return r.screenStatus(), nil }),

@@ -15,6 +15,7 @@ type Plugin struct {
 	Commands            []string // directories and files, absolute
 	Skills              []string // directories that hold one directory a skill, or are one
 	Agents              []string // directories and files
+	Styles              []string // directories and files of output styles
 	Hooks               []Hooks
 	Servers             map[string]json.RawMessage // MCP servers by their short names
 }
@@ -32,6 +33,7 @@ type manifest struct {
 	Commands json.RawMessage `json:"commands"`
 	Skills   json.RawMessage `json:"skills"`
 	Agents   json.RawMessage `json:"agents"`
+	Styles   json.RawMessage `json:"outputStyles"`
 	Hooks    json.RawMessage `json:"hooks"`
 	Servers  json.RawMessage `json:"mcpServers"`
 }
@@ -64,6 +66,7 @@ func Load(dir, data, project string) (*Plugin, error) {
 	take(&p.Commands, m.Commands, "commands", false)
 	take(&p.Skills, m.Skills, "skills", true)
 	take(&p.Agents, m.Agents, "agents", false)
+	take(&p.Styles, m.Styles, "output-styles", false)
 	if l.file("SKILL.md") {
 		p.Skills = append(p.Skills, root)
 	}

@@ -16,6 +16,9 @@ import (
 //go:embed static.md
 var static string
 
+//go:embed general.md
+var general string
+
 // Boundary is the line that splits a replaced prompt into its cached and its per-run part.
 const Boundary = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__"
 
@@ -26,6 +29,8 @@ const gitLimit = 2 * time.Second
 type Config struct {
 	Agent    *string // an agent's prompt: replaces the default one; the environment stays
 	Custom   *string // replaces the default prompt and the environment
+	Style    string  // of how answers look: stands at the end of the default prompt
+	General  bool    // the default prompt leaves out what it says of working on code
 	Append   string  // comes last
 	Override *string // replaces everything
 
@@ -97,11 +102,24 @@ func (d Deps) parts(ctx context.Context) (fixed, dynamic string) {
 		fixed, dynamic = split(*d.Custom)
 	default:
 		fixed, dynamic = static, d.environment(ctx)
+		if d.General {
+			fixed = withoutCode()
+		}
+		if d.Style != "" {
+			dynamic = strings.TrimSpace(dynamic) + "\n\n" + d.Style
+		}
 	}
 	if d.Append != "" {
 		dynamic = strings.TrimSpace(dynamic) + "\n\n" + d.Append
 	}
 	return fixed, dynamic
+}
+
+// withoutCode is the default prompt for work of any kind: it begins with general.md instead of the first two paragraphs, who
+// the model is and how it works on code.
+func withoutCode() string {
+	parts := strings.SplitN(static, "\n\n", 3)
+	return strings.TrimSpace(general) + "\n\n" + parts[len(parts)-1]
 }
 
 func split(text string) (fixed, dynamic string) {

@@ -26,6 +26,7 @@ func short(f session.Frozen) []string {
 	var out []string
 	for _, b := range f.System {
 		text := strings.Replace(b.Text, strings.TrimSpace(static), "STATIC", 1)
+		text = strings.Replace(text, strings.TrimSpace(withoutCode()), "GENERAL", 1)
 		if at := strings.Index(text, "Environment\n"); at >= 0 {
 			end := strings.Index(text, "\n\n")
 			if end < 0 {
@@ -50,6 +51,9 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"default":              {Config{}, []string{"STATIC", "ENVIRONMENT"}, 1, "/w"},
 		"appended":             {Config{Append: "more"}, []string{"STATIC", "ENVIRONMENT\n\nmore"}, 1, "/w"},
+		"a style":              {Config{Style: "look", Append: "more"}, []string{"STATIC", "ENVIRONMENT\n\nlook\n\nmore"}, 1, "/w"},
+		"a general style":      {Config{Style: "look", General: true}, []string{"GENERAL", "ENVIRONMENT\n\nlook"}, 1, "/w"},
+		"custom and a style":   {Config{Custom: text("mine"), Style: "look", General: true}, []string{"mine"}, 1, ""},
 		"custom":               {Config{Custom: text("mine")}, []string{"mine"}, 1, ""},
 		"custom and appended":  {Config{Custom: text("mine"), Append: "more"}, []string{"mine", "more"}, 1, ""},
 		"custom in two parts":  {Config{Custom: text("mine\n" + Boundary + "\nvaries"), Append: "more"}, []string{"mine", "varies\n\nmore"}, 1, ""},
