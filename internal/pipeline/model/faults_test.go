@@ -163,9 +163,12 @@ func TestInterruptOverHTTP(t *testing.T) {
 	w.t.Request.Model = "claude-sonnet-5"
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
+	said := ""
 	w.onEmit = func(e event.Event) error {
-		if s, ok := e.(event.Stream); ok && s.Text != "" {
-			cancel(turn.ErrInterrupted)
+		if s, ok := e.(event.Stream); ok {
+			if said += s.Text; said == "some words" {
+				cancel(turn.ErrInterrupted)
+			}
 		}
 		return nil
 	}
