@@ -37,6 +37,9 @@ func asker() {
 		},
 	}})
 	ask("visit", &mcp.ElicitParams{Mode: "url", Message: "Please sign in first.", URL: "https://example.com/login?state=1", ElicitationID: "e1"})
+	s.AddResource(&mcp.Resource{URI: "menu://tonight", Name: "tonight", Title: "What the kitchen has"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "menu://tonight", Text: "Soup of the day: leek."}}}, nil
+	})
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		os.Exit(1)
 	}
@@ -53,6 +56,29 @@ func askerRig(t *testing.T, script *fakeapi.Script) *rig {
 	r.homeFile(".claude.json", fmt.Sprintf(`{"mcpServers": {"asker": {"type": "stdio", "command": %q}}}`, path))
 	r.homeFile(".claude/settings.json", `{"permissions": {"allow": ["mcp__asker"]}}`)
 	return r
+}
+
+// The resources of a server are offered beside files, by their address or their title, and what is chosen is sent along.
+func TestMentionOfResource(t *testing.T) {
+	r := askerRig(t, fakeapi.Sequence(fakeapi.Text("Hello."), fakeapi.Text("Leek it is."), fakeapi.Text("Again.")))
+	r.file("kitchen/tools.md", "# Tools\n")
+	s := r.start(80, 24)
+	s.waitFor("manual mode")
+	s.keys("hello<enter>") // the first turn waits for the server
+	s.waitFor("Hello.", "what shall be done?")
+	s.keys("what is there @kitchen")
+	s.waitFor("kitchen/tools.md", "asker:menu://tonight What the kitchen has")
+	s.keys("<esc>")
+	s.gone("tools.md")
+	s.keys("<c-u>what is there @asker:")
+	s.waitFor("❯ asker:menu://tonight")
+	s.keys("<tab>")
+	s.waitFor("❯ what is there @asker:menu://tonight\n")
+	s.keys("<enter>")
+	s.waitFor("Leek it is.")
+	if body := string(r.api.Requests()[1].Body); !strings.Contains(body, "Soup of the day: leek.") {
+		t.Errorf("the resource was not sent: %s", body)
+	}
 }
 
 func TestElicitForm(t *testing.T) {

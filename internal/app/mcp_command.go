@@ -167,15 +167,15 @@ func (r *run) resolveResource(ref string) (string, bool) {
 	if r.servers == nil {
 		return "", false
 	}
-	name, uri, ok := strings.Cut(ref, ":")
-	if !ok || !strings.Contains(uri, ":") {
-		return "", false
+	for at := range len(ref) { // a plugin's server has colons in its name
+		if ref[at] != ':' {
+			continue
+		}
+		if st, ok := r.servers.set.Server(ref[:at]); ok && strings.Contains(ref[at+1:], ":") {
+			return attach.ResourcePath(st.Name, ref[at+1:]), true
+		}
 	}
-	st, ok := r.servers.set.Server(name)
-	if !ok {
-		return "", false
-	}
-	return attach.ResourcePath(st.Name, uri), true
+	return "", false
 }
 
 // readResource reads a mentioned resource.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -9,9 +10,10 @@ import (
 	"sync"
 
 	"lathe/internal/complete"
+	"lathe/internal/event"
 )
 
-// suggester completes @ mentions. It lists nothing before it is asked.
+// suggester completes the files of @ mentions. It lists nothing before it is asked.
 type suggester struct {
 	mu    sync.Mutex
 	index *complete.Index
@@ -27,6 +29,7 @@ func (s *suggester) close() {
 type suggestQuery struct {
 	Query string `json:"query"`
 	Limit int    `json:"limit"` // 0: 20
+	Wait  bool   `json:"wait"`  // for a moment, for what is still being listed
 }
 
 // suggestMost bounds what one answer holds.
@@ -51,7 +54,26 @@ func (r *run) suggestFiles(ctx context.Context, q suggestQuery) (any, error) {
 	}
 	index := r.suggest.index
 	r.suggest.mu.Unlock()
-	return index.Suggest(ctx, q.Query, limit), nil
+	others, building := r.suggestResources(ctx, q.Wait)
+	a := index.Suggest(ctx, q.Query, limit, others)
+	a.Building = a.Building || building
+	return a, nil
+}
+
+// suggestResources are the resources of the MCP servers that are connected, in the form in which a prompt names them.
+func (r *run) suggestResources(ctx context.Context, wait bool) (out []complete.Suggestion, building bool) {
+	if r.servers == nil {
+		return nil, false
+	}
+	list, building := r.servers.set.Offers(ctx, wait)
+	for _, res := range list {
+		ref := res.Server + ":" + res.URI
+		if _, ok := r.resolveResource(ref); !ok || event.Inert(ref) != ref || strings.ContainsAny(ref, "\"\n") || r.servers.closed(res.Server) != nil {
+			continue // no prompt could name it, or a rule forbids it
+		}
+		out = append(out, complete.Suggestion{Path: ref, Kind: "resource", Note: cmp.Or(res.Title, res.Name, res.Description)})
+	}
+	return out, building
 }
 
 // elsewhere reports whether a path leads out of the working directory, and which folder its names are in.

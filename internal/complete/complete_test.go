@@ -97,7 +97,7 @@ func TestIndex(t *testing.T) {
 	clock := func() time.Time { return time.Unix(0, 0).Add(time.Duration(hours.Load()) * time.Hour) }
 	ask := func(x *Index, q string) []string {
 		var out []string
-		for _, s := range x.Suggest(t.Context(), q, 10).Suggestions {
+		for _, s := range x.Suggest(t.Context(), q, 10, nil).Suggestions {
 			out = append(out, s.Path)
 		}
 		return out
@@ -137,7 +137,7 @@ func TestIndex(t *testing.T) {
 func TestClosedIndex(t *testing.T) {
 	x := New(Options{Root: t.TempDir(), Now: time.Now})
 	x.Close()
-	if a := x.Suggest(context.Background(), "a", 3); !a.Building || len(a.Suggestions) != 0 {
+	if a := x.Suggest(context.Background(), "a", 3, nil); !a.Building || len(a.Suggestions) != 0 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -165,5 +165,52 @@ func BenchmarkBest(b *testing.B) {
 				t.best(q, 20)
 			}
 		})
+	}
+}
+
+// What is no file is offered where it fits as well, by its name or by what is said of it, and has room beside many files.
+func TestOthers(t *testing.T) {
+	root := t.TempDir()
+	for i := range 30 {
+		if err := os.WriteFile(filepath.Join(root, fmt.Sprintf("note-%02d.md", i)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := New(Options{Root: root, Now: time.Now})
+	defer x.Close()
+	others := []Suggestion{{Path: "wiki:note://plan", Kind: "resource", Note: "Roadmap"}, {Path: "db:table://users", Kind: "resource"}}
+	for q, want := range map[string][]string{
+		"":         {"wiki:note://plan", "db:table://users", "note-00.md"},
+		"wiki:":    {"wiki:note://plan"},
+		"roadmap":  {"wiki:note://plan"},
+		"note-07":  {"note-07.md"},
+		"users":    {"db:table://users"},
+		"nosuchxx": {},
+	} {
+		a := x.Suggest(t.Context(), q, 10, others)
+		for a.Building {
+			a = x.Suggest(t.Context(), q, 10, others)
+		}
+		got := map[string]bool{}
+		for _, s := range a.Suggestions {
+			got[s.Path] = true
+		}
+		for _, p := range want {
+			if !got[p] {
+				t.Errorf("%q: %s is missing among %v", q, p, a.Suggestions)
+			}
+		}
+		if len(a.Suggestions) > 10 || q != "" && len(a.Suggestions) != len(want) {
+			t.Errorf("%q: %v", q, a.Suggestions)
+		}
+	}
+}
+
+// A folder that cannot be listed has nothing, and is not listed forever.
+func TestUnreadableFolder(t *testing.T) {
+	x := New(Options{Root: filepath.Join(t.TempDir(), "none"), Now: time.Now})
+	defer x.Close()
+	for x.Suggest(t.Context(), "a", 3, nil).Building {
+		t.Log("still being listed")
 	}
 }

@@ -1,4 +1,4 @@
-// Package complete suggests files and folders for what a person has typed behind an @. In comes a folder and a few
-// letters, out go the paths that fit best; the folder is listed once in the background, and again when that is cheap.
+// Package complete suggests files and folders for what a person has typed behind an @. In comes a folder, a few letters
+// and what else is offered (resources), out goes what fits best; the folder is listed once in the background, and again when that is cheap.
 // Called by app for the query file_suggestions.
 package complete

@@ -23,6 +23,8 @@ const (
 type Suggestion struct {
 	Path string `json:"path"` // relative to the folder, with slashes; a folder's ends with one
 	Dir  bool   `json:"isDirectory"`
+	Kind string `json:"kind,omitempty"` // of what is no file: "resource"
+	Note string `json:"note,omitempty"` // what it is, for people; letters of it count, too
 }
 
 // Options say what is indexed.
@@ -69,36 +71,59 @@ func (x *Index) Close() {
 // Answer is what an index knows of a query.
 type Answer struct {
 	Suggestions []Suggestion `json:"suggestions"`
-	Building    bool         `json:"building,omitempty"` // the folder is still being listed for the first time
+	Building    bool         `json:"building,omitempty"` // something is still being listed for the first time
 	Total       int          `json:"total"`              // paths that are known
 	Cut         bool         `json:"cut,omitempty"`      // there are more than are known
 }
 
-// Suggest returns the paths that fit what was typed, the best first, at most limit. Without letters it is what stands
-// at the top of the folder.
-func (x *Index) Suggest(ctx context.Context, query string, limit int) Answer {
+// Suggest returns the paths, and those of the others, that fit what was typed, the best first, at most limit. Without
+// letters it is what stands at the top of the folder, and behind that the others.
+func (x *Index) Suggest(ctx context.Context, query string, limit int, others []Suggestion) Answer {
 	t, cut := x.tableFor(ctx)
 	out := Answer{Suggestions: []Suggestion{}, Building: t == nil, Cut: cut}
 	if t == nil {
-		return out
+		t = newTable(nil)
 	}
 	out.Total = len(t.paths)
 	query = strings.TrimPrefix(query, "./")
-	add := func(p string) {
-		if len(out.Suggestions) < limit && (x.opt.Hide == nil || !x.opt.Hide(p)) {
-			out.Suggestions = append(out.Suggestions, Suggestion{Path: p, Dir: strings.HasSuffix(p, "/")})
-		}
-	}
 	if query == "" {
+		room := limit - min(len(others), limit/4)
 		for _, p := range t.top() {
-			add(p)
+			if len(out.Suggestions) < room && !x.hidden(p) {
+				out.Suggestions = append(out.Suggestions, file(p))
+			}
 		}
+		out.Suggestions = append(out.Suggestions, others[:min(len(others), limit-len(out.Suggestions))]...)
 		return out
 	}
+	more := besides(others)
+	fit := more.best(query, limit)
 	for _, h := range t.best(query, 2*limit+20) { // some may be hidden
-		add(t.paths[h.index])
+		for len(fit) > 0 && fit[0].score > h.score && len(out.Suggestions) < limit {
+			out.Suggestions = append(out.Suggestions, others[fit[0].index])
+			fit = fit[1:]
+		}
+		if p := t.paths[h.index]; len(out.Suggestions) < limit && !x.hidden(p) {
+			out.Suggestions = append(out.Suggestions, file(p))
+		}
+	}
+	for _, h := range fit[:min(len(fit), limit-len(out.Suggestions))] {
+		out.Suggestions = append(out.Suggestions, others[h.index])
 	}
 	return out
+}
+
+func (x *Index) hidden(path string) bool { return x.opt.Hide != nil && x.opt.Hide(path) }
+
+func file(path string) Suggestion { return Suggestion{Path: path, Dir: strings.HasSuffix(path, "/")} }
+
+// besides makes what is no path searchable, by what it is called and by what is said of it.
+func besides(others []Suggestion) *table {
+	names := make([]string, len(others))
+	for i, s := range others {
+		names[i] = strings.TrimSpace(s.Path + " " + s.Note)
+	}
+	return newTable(names)
 }
 
 // top are the names at the top of the folder, folders first.
@@ -156,6 +181,9 @@ func (x *Index) build() {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if t == nil && x.table == nil && x.ctx.Err() == nil {
+		t = newTable(nil) // a folder that cannot be read has nothing, until it is looked at again
+	}
 	if t != nil {
 		x.table, x.cut = t, cut
 	}

@@ -41,6 +41,7 @@ type connection struct {
 	withheld  []string // full names of others; see Status
 	prompts   []Prompt
 	resources bool
+	offers    offers
 	token     int64
 	progress  map[string]func(text string)
 
@@ -242,7 +243,7 @@ func (c *connection) options() *sdk.ClientOptions {
 		ToolListChangedHandler:   func(context.Context, *sdk.ToolListChangedRequest) { c.again(c.learnTools) },
 		PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) { c.again(c.learnPrompts) },
 		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
-			c.again(func(context.Context) error { return nil })
+			c.again(func(context.Context) error { c.changedOffers(); return nil })
 		},
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			c.told(req.Params)

@@ -218,6 +218,12 @@ func newServerWith(role string) *sdk.Server {
 		tool("grown", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return say("new"), nil })
 		return say("done"), nil
 	})
+	tool("stock", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		s.AddResource(&sdk.Resource{URI: "test://new", Name: "new"}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			return &sdk.ReadResourceResult{}, nil
+		})
+		return say("done"), nil
+	})
 	tool("visit", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return nil, &jsonrpc.Error{Code: sdk.CodeURLElicitationRequired, Message: "visit", Data: json.RawMessage(`{"elicitations":[{"mode":"url","url":"https://x.test/","elicitationId":"1","message":"go"}]}`)}
 	})

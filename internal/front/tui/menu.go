@@ -95,14 +95,22 @@ func (u *ui) suggest() {
 	case strings.HasPrefix(before, "/") && !strings.ContainsAny(before, " \t") && u.prompt.ed.FirstLine() && !strings.Contains(before[1:], "/"):
 		u.suggestCommands(before)
 	default:
-		i := strings.LastIndexAny(before, " \t") + 1
-		if token := before[i:]; strings.HasPrefix(token, "@") && token != u.dismissed {
-			u.suggestFiles(token)
+		if token := u.mentioned(); token != "" && token != u.dismissed {
+			u.suggestFiles(token, false)
 			return
 		}
 		u.menu = nil
 		u.dismissed = ""
 	}
+}
+
+// mentioned is the "@" and what stands between it and the cursor; "" where the cursor stands elsewhere.
+func (u *ui) mentioned() string {
+	before := u.prompt.ed.Before()
+	if token := before[strings.LastIndexAny(before, " \t")+1:]; strings.HasPrefix(token, "@") {
+		return token
+	}
+	return ""
 }
 
 // command is a slash command as the menu shows it.
@@ -209,19 +217,22 @@ func (u *ui) openMenu(token string, entries []entry) {
 	u.menu = &menu{token: token, entries: entries, sel: sel, picked: u.menu != nil && u.menu.picked}
 }
 
-// suggestFiles asks for files whose path fits what is typed behind "@". Only the newest answer counts.
-func (u *ui) suggestFiles(token string) {
+// suggestFiles asks for files and resources that fit what is typed behind "@". Only the newest answer counts. With wait the
+// answer may take a moment, for what is still being listed.
+func (u *ui) suggestFiles(token string, wait bool) {
 	u.asking++
 	mine := u.asking
-	u.query("file_suggestions", map[string]any{"query": token[1:], "limit": 20}, func(r event.Reply) {
-		if mine != u.asking || r.Err != "" {
+	u.query("file_suggestions", map[string]any{"query": strings.TrimPrefix(token[1:], `"`), "limit": 20, "wait": wait}, func(r event.Reply) {
+		if mine != u.asking || r.Err != "" || u.mentioned() != token || u.dismissed == token {
 			return
 		}
 		var v struct {
 			Files []struct {
 				Path string `json:"path"`
 				Dir  bool   `json:"isDirectory"`
+				Note string `json:"note"`
 			} `json:"suggestions"`
+			Building bool `json:"building"`
 		}
 		if json.Unmarshal(r.Value, &v) != nil {
 			return
@@ -232,12 +243,19 @@ func (u *ui) suggestFiles(token string) {
 			if f.Dir && !strings.HasSuffix(path, "/") {
 				path += "/"
 			}
-			text := "@" + path
-			if strings.ContainsAny(path, " \t") {
-				text = `@"` + path + `"`
-			}
-			list = append(list, entry{name: path, value: text})
+			list = append(list, entry{name: path, note: f.Note, value: mention(path)})
 		}
 		u.openMenu(token, list)
+		if v.Building {
+			u.suggestFiles(token, true)
+		}
 	})
+}
+
+// mention names a file or a resource in a prompt. It is put in quotes where it would end early without them.
+func mention(path string) string {
+	if strings.ContainsAny(path, " \t'`") || strings.TrimRight(path, ".,;:!?)]}>") != path {
+		return `@"` + path + `"`
+	}
+	return "@" + path
 }
