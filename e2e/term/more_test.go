@@ -203,6 +203,9 @@ func TestCompactFromInside(t *testing.T) {
 	if body := string(reqs[len(reqs)-1].Body); !strings.Contains(body, "First answer.") {
 		t.Errorf("the compaction was not taken back:\n%s", body)
 	}
+	if n := strings.Count(s.all(), "The conversation was compacted."); n != 1 {
+		t.Errorf("compacted and taken back, it says %d times that it was compacted:\n%s", n, s.all())
+	}
 }
 
 func TestKeysOfAgentsAndThinking(t *testing.T) {

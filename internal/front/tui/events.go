@@ -76,6 +76,37 @@ func (u *ui) event(env event.Envelope) {
 		}
 	case event.State:
 		u.state(e.State)
+	case event.Ask:
+		u.asked(e)
+	case event.AskWithdrawn:
+		u.withdraw(e.ID)
+	case event.ModeChanged:
+		u.status.mode = e.Mode
+		u.refresh()
+	case event.ModelChanged:
+		u.status.model = e.Model
+		if e.Reason != "" {
+			u.notice("info", e.Reason)
+		}
+	case event.CommandsChanged:
+		var list []command
+		if json.Unmarshal(e.Commands, &list) == nil {
+			u.takeCommands(list)
+		}
+	case event.ConversationReset:
+		u.reset(e)
+	case event.Call:
+		u.called(e)
+	case event.CallCancelled:
+		u.uncalled(e.ID)
+	default:
+		u.turnEvent(env)
+	}
+}
+
+// turnEvent takes an event of the turn that runs. What stages and hooks tell of themselves is not shown.
+func (u *ui) turnEvent(env event.Envelope) {
+	switch e := env.Event.(type) {
 	case event.TurnStarted:
 		u.work = work{running: true, since: env.Time, lastByte: env.Time, phase: "preparing", tools: u.work.tools}
 		u.unqueue(e.Prompt.ID, false)
@@ -108,32 +139,8 @@ func (u *ui) event(env event.Envelope) {
 			kind: kindTool, id: e.ID, name: e.Name, summary: summaryOf(e.Name, e.Input), input: e.Input, isError: true,
 			text: "denied: " + e.Decision.Reason, decision: e.Decision,
 		})
-	case event.Ask:
-		u.asked(e)
-	case event.AskWithdrawn:
-		u.withdraw(e.ID)
-	case event.ModeChanged:
-		u.status.mode = e.Mode
-		u.refresh()
-	case event.ModelChanged:
-		u.status.model = e.Model
-		if e.Reason != "" {
-			u.notice("info", e.Reason)
-		}
-	case event.CommandsChanged:
-		var list []command
-		if json.Unmarshal(e.Commands, &list) == nil {
-			u.takeCommands(list)
-		}
-	case event.ConversationReset:
-		u.reset(e)
 	case event.TurnDone:
 		u.turnDone(e.Result)
-	case event.Call:
-		u.called(e)
-	case event.CallCancelled:
-		u.uncalled(e.ID)
-	case event.StageDone, event.HookStarted, event.HookDone:
 	}
 }
 

@@ -52,59 +52,23 @@ func (u *ui) questionDialog(e event.Ask) dialog {
 func (q *questions) askID() string { return q.ask.ID }
 
 func (q *questions) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
-	cur := screen.Cursor{Hidden: true}
 	var out []string
 	if len(q.list) > 1 {
-		var tabs []string
-		for i, x := range q.list {
-			style, mark := u.th.Muted, "☐ "
-			if q.answered(i) {
-				mark = "☒ "
-			}
-			if i == q.at {
-				style = u.th.Accent.With(u.th.Strong)
-			}
-			tabs = append(tabs, style.Paint(mark+width.Cut(width.Inert(first(x.Header, fmt.Sprint(i+1))), 16, "…")))
-		}
-		out = append(out, width.Cut(strings.Join(tabs, "  "), cols-1, "…"))
+		out = append(out, q.tabs(u, cols))
 	}
 	x := q.list[q.at]
 	for _, l := range rowsOf(event.Inert(x.Question), cols-2) {
 		out = append(out, u.th.Strong.Paint(l))
 	}
 	out = append(out, "")
-	var body []string
-	selRow := 0
-	for i, o := range x.Options {
-		if i == q.sel[q.at] {
-			selRow = len(body)
-		}
-		body = append(body, q.optionRows(u, i, width.Inert(o.Label), event.Inert(o.Description), cols)...)
-	}
-	n := len(x.Options)
-	if q.sel[q.at] == n {
-		selRow = len(body)
-	}
-	body = append(body, q.optionRows(u, n, "Other: in your own words", "", cols)...)
-	if ed := q.other[q.at]; q.typing || !ed.Empty() {
-		ed.SetWidth(cols - 8)
-		v := ed.View()
-		if q.typing {
-			cur = screen.Cursor{Row: len(body) + v.Row, Col: 5 + v.Col}
-			selRow = cur.Row
-		}
-		for _, r := range v.Rows {
-			body = append(body, "     "+r.Text)
-		}
-	}
-	room := max(3, most-len(out)-1)
-	if len(body) > room {
+	body, cur, sel := q.body(u, cols)
+	if room := max(3, most-len(out)-1); len(body) > room {
 		q.top = max(0, min(q.top, len(body)-room))
-		if selRow < q.top {
-			q.top = selRow
+		if sel < q.top {
+			q.top = sel
 		}
-		if selRow >= q.top+room {
-			q.top = selRow - room + 1
+		if sel >= q.top+room {
+			q.top = sel - room + 1
 		}
 		body = body[q.top:min(len(body), q.top+room)]
 		cur.Row -= q.top
@@ -122,6 +86,52 @@ func (q *questions) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 		out = append(out, u.th.Faint.Paint(l))
 	}
 	return out, cur
+}
+
+// tabs name the questions, and mark those that are answered.
+func (q *questions) tabs(u *ui, cols int) string {
+	var tabs []string
+	for i, x := range q.list {
+		style, mark := u.th.Muted, "☐ "
+		if q.answered(i) {
+			mark = "☒ "
+		}
+		if i == q.at {
+			style = u.th.Accent.With(u.th.Strong)
+		}
+		tabs = append(tabs, style.Paint(mark+width.Cut(width.Inert(first(x.Header, fmt.Sprint(i+1))), 16, "…")))
+	}
+	return width.Cut(strings.Join(tabs, "  "), cols-1, "…")
+}
+
+// body is the answers to the question, the cursor among them, and the row that must be seen.
+func (q *questions) body(u *ui, cols int) (body []string, cur screen.Cursor, sel int) {
+	cur = screen.Cursor{Hidden: true}
+	x, n := q.list[q.at], len(q.list[q.at].Options)
+	for i, o := range x.Options {
+		if i == q.sel[q.at] {
+			sel = len(body)
+		}
+		body = append(body, q.optionRows(u, i, width.Inert(o.Label), event.Inert(o.Description), cols)...)
+	}
+	if q.sel[q.at] == n {
+		sel = len(body)
+	}
+	body = append(body, q.optionRows(u, n, "Other: in your own words", "", cols)...)
+	ed := q.other[q.at]
+	if !q.typing && ed.Empty() {
+		return body, cur, sel
+	}
+	ed.SetWidth(cols - 8)
+	v := ed.View()
+	if q.typing {
+		cur = screen.Cursor{Row: len(body) + v.Row, Col: 5 + v.Col}
+		sel = cur.Row
+	}
+	for _, r := range v.Rows {
+		body = append(body, "     "+r.Text)
+	}
+	return body, cur, sel
 }
 
 func (q *questions) optionRows(u *ui, i int, label, note string, cols int) []string {
