@@ -62,12 +62,10 @@ func (r *run) assemble() error {
 
 // engine builds the session.
 func (r *run) engine() error {
+	r.restorePlan() // the model may depend on the mode
 	name := r.modelName()
-	if last := r.lastModel(); last != "" && last != name {
-		r.keepModel(name)
-	}
+	r.keepChoice(name)
 	r.thaw()
-	r.restorePlan()
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.mode,
 		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn, Halted: &r.halted,

@@ -10,7 +10,7 @@ func (r *run) changeCost(_ context.Context, in struct {
 ) (any, error) {
 	id := r.session.Model()
 	if in.Model != "" {
-		id = r.resolve1m(in.Model)
+		id = r.resolveFor(in.Model, r.session.Mode())
 	}
 	now := r.place.sys.Now()
 	tokens, usd := r.keeper.loss(now, id)

@@ -17,6 +17,16 @@ func (r *run) modelName() string {
 	if r.agent != nil {
 		return r.agent.model
 	}
+	name, mode := r.modelChoice(), r.o.mode
+	if r.session != nil {
+		mode = r.session.Mode()
+	}
+	r.takePair(name)
+	return r.resolveFor(name, mode)
+}
+
+// modelChoice is the name by which the model was chosen.
+func (r *run) modelChoice() string {
 	getenv := r.place.sys.Getenv
 	name := first(r.model.model, r.o.model, getenv("ANTHROPIC_MODEL"))
 	if name == "" && r.main != nil {
@@ -25,14 +35,13 @@ func (r *run) modelName() string {
 	if name == "" {
 		name = r.lastModel()
 	}
-	name = first(name, r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
-	return r.resolve1m(name)
+	return first(name, r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
 }
 
-// defaultModel is the model of a session for which none was asked for.
+// defaultModel is the name of the model of a session for which none was asked for.
 func (r *run) defaultModel() string {
 	getenv := r.place.sys.Getenv
-	return r.resolve1m(first(r.model.model, getenv("ANTHROPIC_MODEL"), r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default"))
+	return first(r.model.model, getenv("ANTHROPIC_MODEL"), r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
 }
 
 // modelKind is the state record of the model that a session was changed to.

@@ -25,23 +25,23 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 	if args == "" || args == "list" {
 		return r.modelsText(), nil
 	}
-	id := r.resolve1m(args)
-	if args == "default" {
-		id = r.defaultModel()
+	choice := args
+	if choice == "default" {
+		choice = r.defaultModel()
 	}
-	r.session.SetModel(id)
-	r.keepModel(id)
+	id := r.resolveFor(choice, r.session.Mode())
+	r.useModel(choice, id)
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}
-	return withWarning("Model set to "+id+" for this session.", r.keeper.warning(r.place.sys.Now(), id)), nil
+	return withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.warning(r.place.sys.Now(), id)), nil
 }
 
 func (r *run) modelsText() string {
 	now := r.session.Model()
 	info := r.prices.Info(now)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (window %d tokens, answers up to %d", now, info.Window, info.MaxOutput)
+	fmt.Fprintf(&b, "%s (window %d tokens, answers up to %d", r.modelState(), info.Window, info.MaxOutput)
 	if e := info.Clamp(r.session.Effort()); e != "" {
 		fmt.Fprintf(&b, ", effort %s", e)
 	}
@@ -53,7 +53,7 @@ func (r *run) modelsText() string {
 			price = fmt.Sprintf("$%g in, $%g out per million tokens", i.Price.Input, i.Price.Output)
 		}
 		mark := " "
-		if i.ID == info.ID {
+		if i.ID == info.ID && (alias != opusPlan || r.pair() != "") {
 			mark = "*"
 		}
 		fmt.Fprintf(&b, "%s %-10s %-24s %6s  %s\n", mark, alias, i.ID, thousands(i.Window), price)
@@ -88,7 +88,7 @@ func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 		trusted = "trusted"
 	}
 	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
-		Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.session.Model(), r.session.Mode(), r.model.keySource, r.sandboxState(),
+		Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.modelState(), r.session.Mode(), r.model.keySource, r.sandboxState(),
 		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
 }
 

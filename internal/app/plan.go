@@ -76,8 +76,10 @@ func (r *run) changeMode(mode string) {
 	if mode == r.session.Mode() {
 		return
 	}
+	model := r.session.Model()
 	r.session.SetMode(mode)
 	_ = r.session.Relay(event.Envelope{Event: event.ModeChanged{Mode: mode}}) // nobody listens: nobody needs it
+	r.tellFollowed(model)
 }
 
 // modeSet keeps the mode with the session. A plan that was carried out is over when planning begins again.
@@ -85,6 +87,7 @@ func (r *run) modeSet(mode string) {
 	if err := r.conv.log.Keep(modeKind, mode); err != nil {
 		r.warn("remember the permission mode: " + err.Error())
 	}
+	r.followMode(mode)
 	if mode != string(perm.ModePlan) {
 		return
 	}
@@ -265,8 +268,11 @@ func (r *run) planModeReminder(t *turn.Turn) string {
 }
 
 // expandPlan is the command plan: it turns plan mode on, and hands the task over.
-func (r *run) expandPlan(_ context.Context, _ *turn.Turn, args string) (input.Expanded, error) {
+func (r *run) expandPlan(_ context.Context, t *turn.Turn, args string) (input.Expanded, error) {
 	r.changeMode(string(perm.ModePlan))
+	if r.pair() != "" {
+		t.Model = r.session.Model() // for the first call, too
+	}
 	if args = strings.TrimSpace(args); args != "" {
 		return input.Expanded{Text: args}, nil
 	}

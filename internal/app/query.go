@@ -137,20 +137,23 @@ func (r *run) sessionQueries() map[string]answer {
 // setModel changes the model from the next request on; none, or "default", is the one that the session would have
 // started with.
 func (r *run) setModel(ctx context.Context, name *string) (any, error) {
-	id, asked := r.defaultModel(), ""
+	choice, asked := r.defaultModel(), ""
 	if name != nil && *name != "" && *name != "default" {
-		id, asked = r.resolve1m(*name), *name
+		choice, asked = *name, *name
 	}
+	id := r.resolveFor(choice, r.session.Mode())
 	change := r.switchOf(id, asked, "sdk")
 	if id == change.from {
+		if isPair(choice) || r.pair() != "" {
+			r.useModel(choice, id)
+		}
 		return map[string]string{"model": id}, nil
 	}
 	if why := r.hooks.switching(ctx, change); why != "" {
 		return nil, fmt.Errorf("a PreModelSwitch hook refused the change: %s", why)
 	}
 	defer r.hooks.switched(change)
-	r.session.SetModel(id)
-	r.keepModel(id)
+	r.useModel(choice, id)
 	return map[string]string{"model": id}, nil
 }
 

@@ -55,7 +55,8 @@ type run struct {
 	trace       *trace.File
 	plan        planning
 	outputStyle outputStyle
-	notes       *agentNotes // of the agent that it works by; nil: it keeps none
+	paired      atomic.Pointer[string] // see pair
+	notes       *agentNotes            // of the agent that it works by; nil: it keeps none
 
 	custom customState // of skills and commands of files
 	left   leftSessions

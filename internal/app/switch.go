@@ -138,6 +138,8 @@ func (r *run) rebuild(t *turn.Turn) error {
 	name := r.session.Model()
 	if r.conv.resumed {
 		name = r.modelName()
+	} else if pair := r.pair(); pair != "" {
+		r.keepModel(pair)
 	}
 	r.thaw()
 	r.session.Become(t, r.conv.state, name)
