@@ -108,3 +108,25 @@ func TestMouseToTheTerminal(t *testing.T) {
 	s.end()
 	s.settled(func() bool { return !on() })
 }
+
+// Ctrl+E in a dialog tells what the call would do, and how much could go wrong, without a word from the model.
+func TestExplainedCall(t *testing.T) {
+	script := func() *fakeapi.Script {
+		return fakeapi.Sequence(answer(bash("cp notes.txt /etc/notes && sudo reboot")), fakeapi.Text("Not then."))
+	}
+	at(t, script, func(r *rig, s *screen, name func(string) string) {
+		r.file("notes.txt", "a\n")
+		s.keys("go<enter>")
+		s.waitFor("Run this command?", "ctrl+e: what it would do")
+		s.keys("<c-e>")
+		s.waitFor("What it would do: high risk", "writes /etc/notes, outside of the working directories")
+		s.golden(name("explain"))
+		s.keys("<c-e>")
+		s.gone("What it would do: high risk")
+		if n := len(r.api.Requests()); n != 1 {
+			t.Errorf("%d requests", n)
+		}
+		s.keys("<esc>")
+		s.waitFor("Interrupted")
+	})
+}

@@ -30,6 +30,7 @@ func (r *run) describeQueries() map[string]answer {
 	return map[string]answer{
 		"describe":     on(func(context.Context, nothing) (any, error) { return r.describe() }),
 		"set_effort":   func(_ context.Context, payload json.RawMessage) (any, error) { return r.setEffort(payload) },
+		"explain_call": on(r.explainCall),
 		"set_thinking": func(_ context.Context, payload json.RawMessage) (any, error) { return r.setThinking(payload) },
 	}
 }

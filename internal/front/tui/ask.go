@@ -48,6 +48,7 @@ func (u *ui) permissionDialog(e event.Ask) dialog {
 		hint:    "↑↓ enter · 1-9 · tab: add a comment · esc: no",
 	}
 	c.esc = func() { u.answer(event.Answer{ID: e.ID, Stop: true}) }
+	u.explainer(e, c)
 	return c
 }
 

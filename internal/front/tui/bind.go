@@ -26,7 +26,7 @@ var ownKeys = map[string]string{
 var dialogKeys = map[string]string{
 	"app:redraw": "ctrl+l", "app:toggleTranscript": "ctrl+o",
 	"confirm:yes": "y", "confirm:no": "esc", "confirm:previous": "up", "confirm:next": "down", "confirm:nextField": "tab", "confirm:previousField": "shift+tab",
-	"confirm:toggle": "space", "tabs:next": "right", "tabs:previous": "left",
+	"confirm:toggle": "space", "confirm:toggleExplanation": "ctrl+e", "tabs:next": "right", "tabs:previous": "left",
 	"select:next": "down", "select:previous": "up", "select:accept": "enter", "select:cancel": "esc", "select:pageUp": "pgup", "select:pageDown": "pgdown",
 	"select:first": "ctrl+home", "select:last": "ctrl+end",
 	"messageSelector:up": "up", "messageSelector:down": "down", "messageSelector:top": "ctrl+home", "messageSelector:bottom": "ctrl+end", "messageSelector:select": "enter",

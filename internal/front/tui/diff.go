@@ -116,6 +116,7 @@ func (u *ui) editDialog(e event.Ask) dialog {
 	c.hint = "↑↓ enter · tab: comment · esc: no"
 	c.esc = func() { u.answer(event.Answer{ID: e.ID, Stop: true}) }
 	if !d.sure {
+		u.explainer(e, c)
 		return c
 	}
 	c.hint = "←→ hunk · space refuses it · " + c.hint
@@ -136,6 +137,7 @@ func (u *ui) editDialog(e event.Ask) dialog {
 		}
 		return true
 	}
+	u.explainer(e, c)
 	return c
 }
 

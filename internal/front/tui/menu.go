@@ -152,6 +152,9 @@ func (u *ui) takeCommands(list []command) {
 		}
 	}
 	sort.Slice(u.commands, func(i, j int) bool { return u.commands[i].Name < u.commands[j].Name })
+	if strings.HasPrefix(u.prompt.ed.Before(), "/") { // it was typed before they were known
+		u.suggest()
+	}
 }
 
 func known(list []command, name string) bool {
