@@ -183,7 +183,21 @@ func (r *run) history(t *turn.Turn) (earlier, all []msg.Message, err error) {
 	if len(earlier) > 0 && len(messages) > 0 && slices.ContainsFunc(messages, func(m msg.Message) bool { return m.ID == earlier[0].ID }) {
 		earlier = nil // a rewind has brought it back already
 	}
-	return earlier, slices.Concat(earlier, messages), nil
+	return earlier, once(slices.Concat(earlier, messages)), nil
+}
+
+// once leaves of the messages that stand twice, since an undone compaction brought them back, the later ones.
+func once(all []msg.Message) []msg.Message {
+	seen := map[string]bool{}
+	out := make([]msg.Message, 0, len(all))
+	for _, m := range slices.Backward(all) {
+		if m.ID == "" || !seen[m.ID] {
+			seen[m.ID] = true
+			out = append(out, m)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // isPrompt reports whether a message is one that a person or a host wrote.

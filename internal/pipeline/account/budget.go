@@ -46,10 +46,14 @@ func (l *Ledger) Allow(model string, prompt, maxOutput int) (done func(), err er
 	return l.allow(l.deps.Price.Estimate(model, price.Call{Fresh: prompt, Output: min(outputAllowance, maxOutput)}))
 }
 
-// AllowSame is Allow for a request that begins like the main loop's last one, most of which is in the cache.
+// AllowSame is Allow for a request that begins like the main loop's last one, most of which is in the cache. The main loop
+// makes it itself, instead of a call or because one failed: nothing is set aside for that any more.
 func (l *Ledger) AllowSame(now time.Time, req *provider.Request) (done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for id := range l.calls {
+		l.settle(id)
+	}
 	return l.allow(l.predict(now, req))
 }
 

@@ -150,6 +150,7 @@ func TestJoins(t *testing.T) {
 		{"no command", event.Prompt{Text: "/etc/hosts is wrong"}, true},
 		{"a command that nobody knows, which is text", event.Prompt{Text: "/nobody"}, true},
 		{"a file", event.Prompt{Text: "see @a.md"}, false},
+		{"a sub-agent", event.Prompt{Text: "ask @agent-x about it"}, false},
 		{"an address", event.Prompt{Text: "ask a@b.org"}, true},
 		{"a file in what was piped in", event.Prompt{Text: "see @a.md", Typed: 3}, true},
 		{"deep thinking", event.Prompt{Text: "ultrathink about it"}, false},

@@ -151,8 +151,8 @@ func (d Deps) Joins(p event.Prompt) bool {
 	}
 	own := ownWords(p)
 	for _, ref := range Mentions(own) {
-		if _, ok := d.Resolve(parseRange(ref).Path); ok {
-			return false
+		if _, ok := d.Resolve(parseRange(ref).Path); ok || strings.HasPrefix(ref, "agent-") || strings.HasSuffix(ref, " (agent)") {
+			return false // a file, a resource, a sub-agent
 		}
 	}
 	return !hasKeyword(own, "ultrathink")

@@ -197,6 +197,22 @@ func (b *branch) ordered() []msg.Message {
 	return out
 }
 
+// reached is the part of what a compaction of ours preserved that the branch goes on from: a rewind may lead to the middle
+// of it.
+func (b *branch) reached(list []int, bound int) []int {
+	if len(b.path) < 2 || !b.t.recs[bound].has(flagOurs) {
+		return list
+	}
+	next := &b.t.recs[b.path[1]]
+	from := string(next.get(next.parent))
+	for k, i := range list {
+		if b.t.uuid(i) == from {
+			return list[:k+1]
+		}
+	}
+	return list
+}
+
 func (b *branch) insertPreserved(list []int, bound int) []int {
 	p := b.t.preserved(bound)
 	if len(p.list) == 0 {
@@ -206,7 +222,7 @@ func (b *branch) insertPreserved(list []int, bound int) []int {
 		p.uuids[b.t.uuid(i)] = false // written again behind the boundary
 	}
 	var kept []int
-	for _, i := range p.list {
+	for _, i := range b.reached(p.list, bound) {
 		if p.uuids[b.t.uuid(i)] {
 			kept = append(kept, i)
 			b.msgs[i] = decodeMessage(&b.t.recs[i])

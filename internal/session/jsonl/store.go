@@ -1,9 +1,11 @@
 package jsonl
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,8 +141,41 @@ func (s Store) fork(start Start, path string) (*session.State, *Log, error) {
 func chained(list []msg.Message) []msg.Message {
 	out := append([]msg.Message{}, list...)
 	parent := ""
+	here := map[string]bool{}
 	for i := range out {
 		out[i].Parent, parent = parent, out[i].ID
+		here[out[i].ID] = true
+	}
+	for i := range out {
+		if out[i].Subtype == msg.SubCompactBoundary {
+			out[i].Extra = carriedHere(out[i].Extra, here)
+		}
+	}
+	return out
+}
+
+// carriedHere leaves in a boundary's metadata only those of what it carried over that are copied: without the others it
+// would look like one that a crash cut off.
+func carriedHere(extra json.RawMessage, here map[string]bool) json.RawMessage {
+	var fields, meta map[string]json.RawMessage
+	var ids []string
+	if json.Unmarshal(extra, &fields) != nil || json.Unmarshal(fields["compactMetadata"], &meta) != nil || json.Unmarshal(meta["carriedUuids"], &ids) != nil {
+		return extra
+	}
+	kept := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !here[id] })
+	if len(kept) == len(ids) {
+		return extra
+	}
+	var err error
+	if meta["carriedUuids"], err = json.Marshal(kept); err != nil {
+		return extra
+	}
+	if fields["compactMetadata"], err = json.Marshal(meta); err != nil {
+		return extra
+	}
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return extra
 	}
 	return out
 }

@@ -58,3 +58,27 @@ func TestTornCompaction(t *testing.T) {
 		}
 	}
 }
+
+// A fork in the middle of what a compaction carried over is a conversation, and not a compaction that a crash cut off.
+func TestForkInsideACompaction(t *testing.T) {
+	s, start := testStore(t)
+	log, err := s.Create(start)
+	must(t, err)
+	must(t, log.Append(user("u1", "", "prompt"), answer("a1", "u1", "m", msg.Text("x"))))
+	extra, err := json.Marshal(map[string]any{"compactMetadata": map[string]any{"trigger": "auto", "carriedUuids": []string{"c1", "c2"}}})
+	must(t, err)
+	bound := msg.Message{ID: "b", Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary, Time: stamp, Extra: extra, Blocks: []msg.Block{msg.Text("Conversation compacted")}}
+	must(t, log.Append(bound, user("c1", "b", "summary"), user("c2", "c1", "rules")))
+	must(t, log.Close())
+	at := start
+	at.At = "c1"
+	_, fork, err := s.Fork(at, log.ID())
+	must(t, err)
+	must(t, fork.Append(user("u2", "c1", "fork")))
+	must(t, fork.Close())
+	forked, _, err := s.Open(start, fork.ID())
+	must(t, err)
+	if got := ids(forked.Messages); got != "b c1 u2" {
+		t.Errorf("got %s", got)
+	}
+}
