@@ -69,6 +69,7 @@ func (r *run) openTree(ctx context.Context) error {
 		start = t.Path
 	}
 	r.place.sys.Dirs.Work, r.place.root = start, t.Path
+	r.place.lookAtGit() // the tree has an index of its own, and conditions of the configuration may hold in it alone
 	return nil
 }
 

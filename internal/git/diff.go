@@ -28,7 +28,7 @@ func Changes(ctx context.Context, root string, limit int) (files []Changed, diff
 	if _, err := Run(ctx, root, "rev-parse", "--verify", "-q", "HEAD"); err != nil {
 		from = emptyTree
 	}
-	plain := []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"}
+	plain := []string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--ignore-submodules=all", "--submodule=short"}
 	stat, err := run(ctx, root, env, append(plain, "--numstat", "-z", from, "--")...)
 	if err != nil {
 		return nil, "", err

@@ -22,12 +22,14 @@ const (
 	maxStderr = 2000 // bytes of what git says of a failure
 )
 
-// safe are the options that keep a repository's configuration from running programs.
+// safe are the options that keep a repository's configuration from running programs. What looks at the work tree must
+// have --ignore-submodules=all too: git obeys submodule.<name>.ignore before diff.ignoreSubmodules.
 var safe = []string{
 	"--no-optional-locks", "--no-pager",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "diff.external=",
 	"-c", "core.pager=cat", "-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false",
 	"-c", "core.untrackedCache=false", "-c", "submodule.recurse=false",
+	"-c", "diff.ignoreSubmodules=all", "-c", "diff.submodule=short", "-c", "status.submoduleSummary=false",
 }
 
 // Run runs git in dir with the safe options and returns its trimmed output. It never fetches: a missing object is
@@ -53,30 +55,32 @@ func run(ctx context.Context, dir string, env []string, args ...string) (string,
 	return strings.TrimRight(out.String(), "\n"), err
 }
 
-// withoutFilters is an environment in which the filters that the repository's own configuration names are empty: git
-// status would run them on every file that looks changed. Those of the user's configuration stay.
-func withoutFilters(ctx context.Context, dir string) ([]string, error) {
-	out, err := Run(ctx, dir, "config", "--show-scope", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 {
-		return nil, nil // there are none
-	}
-	if err != nil {
-		return nil, err
-	}
+// withoutFilters is an environment in which the filters that a repository's own configuration names are empty: git
+// status would run them on every file that looks changed. Those of the user's configuration stay. dirs are the work
+// trees that git looks at, since a part of the configuration may hold in one of them alone.
+func withoutFilters(ctx context.Context, dirs ...string) ([]string, error) {
 	var env []string
 	n, _ := strconv.Atoi(os.Getenv("GIT_CONFIG_COUNT"))
 	set := func(key, value string) { // not -c: a name may hold an equals sign
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
 		n++
 	}
-	fields := strings.Split(out, "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		scope, key := fields[i], fields[i+1]
-		if scope == "local" || scope == "worktree" {
+	for _, dir := range dirs {
+		out, err := Run(ctx, dir, "config", "--show-scope", "--name-only", "-z", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && exit.ExitCode() == 1 {
+			continue // there are none
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range ownValues(out) {
 			set(key, "")
 			set(key[:strings.LastIndexByte(key, '.')]+".required", "false")
 		}
+	}
+	if env == nil {
+		return nil, nil
 	}
 	return append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(n)), nil
 }

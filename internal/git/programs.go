@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,44 +17,117 @@ import (
 const maxModules = 200
 
 // Runs says what a plain reading command, such as git status or git log, would run or contact because the repository
-// at root, or a submodule of it, says so in a configuration of its own; "" for nothing. Such a configuration never
-// comes with a clone, but it comes with an archive or a copied folder.
+// at root, or a repository inside it that git goes into, says so in a configuration of its own; "" for nothing. Such a
+// configuration never comes with a clone, but it comes with an archive or a copied folder. What cannot be read counts.
 func Runs(ctx context.Context, root string) string {
 	if root == "" {
 		return ""
 	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return "" // nothing to run
+	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if why := configRuns(ctx, root, "--show-scope"); why != "" {
+	l := look{left: maxModules, seen: map[string]bool{}}
+	why := l.repository(ctx, root)
+	if why == "" && ctx.Err() != nil {
+		why = "a configuration that takes long to read"
+	}
+	return why
+}
+
+// look is one look at a repository and those inside it.
+type look struct {
+	left int             // how many more files and repositories are looked at
+	seen map[string]bool // folders of repositories with their work trees
+}
+
+// repository looks at the repository that git finds from root, with options of git before the command's name.
+func (l *look) repository(ctx context.Context, root string, opts ...string) string {
+	if l.left--; l.left < 0 {
+		return errTooMany.Error()
+	}
+	ask := func(args ...string) (string, error) { return Run(ctx, root, slices.Concat(opts, args)...) }
+	if why := configRuns(ctx, root, opts, "--show-scope"); why != "" {
 		return why
 	}
-	for _, dir := range []string{"--git-dir", "--git-common-dir"} {
-		path, err := Run(ctx, root, "rev-parse", dir)
-		if err != nil {
-			continue // no repository after all
+	top, err := ask("rev-parse", "--show-toplevel") // core.worktree may say that it is elsewhere
+	if err != nil {
+		return "what its work tree holds, which cannot be read"
+	}
+	dir, err := ask("rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return "what its folder holds, which cannot be read"
+	}
+	if l.seen[dir+"\x00"+top] {
+		return ""
+	}
+	l.seen[dir+"\x00"+top] = true
+	common, err := ask("rev-parse", "--git-common-dir")
+	if err != nil {
+		return "what its folder holds, which cannot be read"
+	}
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(root, common)
+	}
+	own, _ := ask("config", "--show-scope", "--type=path", "-z", "--get-all", "core.hooksPath") // none: an error
+	hooks := ownValues(own)
+	for i, h := range hooks {
+		if !filepath.IsAbs(h) {
+			hooks[i] = filepath.Join(top, h)
 		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(root, path)
-		}
-		if why := folderRuns(ctx, root, path); why != "" {
+	}
+	for _, d := range []string{dir, common} {
+		if why := l.folder(ctx, top, d, append(hooks, filepath.Join(d, "hooks"))); why != "" {
 			return why
+		}
+	}
+	return l.links(ctx, dir, top)
+}
+
+// ownValues are the values of a listing with scopes that are the repository's own.
+func ownValues(list string) []string {
+	var out []string
+	fields := strings.Split(list, "\x00")
+	for i := 0; i+1 < len(fields); i += 2 {
+		if fields[i] == "local" || fields[i] == "worktree" {
+			out = append(out, fields[i+1])
+		}
+	}
+	return out
+}
+
+// links looks at the repositories that the index names: git goes into each that has a .git, wherever that leads.
+func (l *look) links(ctx context.Context, dir, top string) string {
+	list, err := Run(ctx, top, "--git-dir="+dir, "--work-tree="+top, "ls-files", "--stage", "-z")
+	if err != nil {
+		return "what its index names, which cannot be read"
+	}
+	for entry := range strings.SplitSeq(list, "\x00") {
+		head, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(head, "160000 ") {
+			continue
+		}
+		sub := filepath.Join(top, filepath.FromSlash(path))
+		if _, err := os.Lstat(filepath.Join(sub, ".git")); errors.Is(err, fs.ErrNotExist) {
+			continue // not checked out
+		}
+		if why := l.repository(ctx, sub, "--git-dir=.git"); why != "" { // so git does
+			return strings.TrimSuffix(why, ofSubmodule) + ofSubmodule
 		}
 	}
 	return ""
 }
 
-// folderRuns looks at the hooks and submodules in a repository's folder.
-func folderRuns(ctx context.Context, root, dir string) string {
-	hooks := filepath.Join(dir, "hooks")
-	if own, err := Run(ctx, root, "config", "--local", "--type=path", "--get", "core.hooksPath"); err == nil && own != "" {
-		if hooks = own; !filepath.IsAbs(hooks) {
-			hooks = filepath.Join(root, hooks)
+const ofSubmodule = " of a submodule"
+
+// folder looks at the folders of hooks, and at the submodules in a repository's folder.
+func (l *look) folder(ctx context.Context, top, dir string, hooks []string) string {
+	for _, h := range hooks {
+		if _, err := os.Stat(filepath.Join(h, "post-index-change")); err == nil {
+			return "the hook post-index-change"
 		}
 	}
-	if _, err := os.Stat(filepath.Join(hooks, "post-index-change")); err == nil {
-		return "the hook post-index-change"
-	}
-	left := maxModules
 	why := ""
 	err := filepath.WalkDir(filepath.Join(dir, "modules"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -64,16 +139,16 @@ func folderRuns(ctx context.Context, root, dir string) string {
 		if d.Name() != "config" && d.Name() != "config.worktree" && d.Name() != "post-index-change" {
 			return nil
 		}
-		if left--; left < 0 {
+		if l.left--; l.left < 0 {
 			return errTooMany
 		}
 		if d.Name() == "post-index-change" {
 			why = "the hook post-index-change"
-		} else {
-			why = configRuns(ctx, root, "--file", path, "--includes")
+		} else if !d.IsDir() {
+			why = configRuns(ctx, top, nil, "--file", path, "--includes")
 		}
 		if why != "" {
-			why += " of a submodule"
+			why += ofSubmodule
 			return fs.SkipAll
 		}
 		return nil
@@ -86,28 +161,22 @@ func folderRuns(ctx context.Context, root, dir string) string {
 
 var errTooMany = errors.New("one of very many submodules")
 
-// configRuns looks for settings of the repository's own that name programs.
-func configRuns(ctx context.Context, root string, args ...string) string {
-	out, err := Run(ctx, root, append([]string{"config", "--list", "-z"}, args...)...)
+// configRuns looks for settings of the repository's own that name programs. opts are git's own, args those of git config.
+func configRuns(ctx context.Context, root string, opts []string, args ...string) string {
+	out, err := Run(ctx, root, slices.Concat(opts, []string{"config", "--list", "-z"}, args)...)
 	if err != nil {
-		if ctx.Err() != nil {
-			return "a configuration that takes long to read"
-		}
-		return "" // git cannot read it, and so runs nothing
+		return "what its configuration says, which cannot be read"
 	}
-	fields := strings.Split(strings.TrimRight(out, "\x00"), "\x00")
-	scoped := args[0] == "--show-scope"
-	for i := 0; i < len(fields); i++ {
-		if scoped {
-			scope := fields[i]
-			if i++; i == len(fields) {
-				break
-			}
-			if scope != "local" && scope != "worktree" {
-				continue
-			}
+	fields := strings.Split(out, "\x00")
+	if args[0] == "--show-scope" {
+		fields = ownValues(out)
+	}
+	for _, field := range fields {
+		key, value, given := strings.Cut(field, "\n")
+		if !given {
+			value = "true" // so git takes a name alone
 		}
-		if key, value, _ := strings.Cut(fields[i], "\n"); runs(key, value) {
+		if runs(key, value) {
 			return fmt.Sprintf("its setting %s", key)
 		}
 	}
@@ -127,6 +196,12 @@ func runs(key, value string) bool {
 	switch {
 	case key == "core.fsmonitor", key == "log.showsignature", key == "extensions.partialclone":
 		return on && value != ""
+	case section == "includeif":
+		return true // what holds elsewhere: in a submodule, or on another branch
+	case key == "diff.submodule":
+		return value != "short" // it looks into those that only an older commit names
+	case key == "status.submodulesummary":
+		return on
 	case section == "diff":
 		return (name == "external" || name == "textconv" || name == "command") && value != ""
 	case section == "filter":

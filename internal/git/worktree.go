@@ -11,23 +11,41 @@ import (
 // AddWorktree checks a commit out in a new folder of its own, on a branch that is made for it; a branch that is there is
 // taken. Hooks of the repository do not run, nor, unless it is trusted, the filters that its own configuration names.
 func AddWorktree(ctx context.Context, root, dir, branch, base string, trusted bool) error {
-	env, err := filtersOf(ctx, root, trusted)
-	if err != nil {
-		return err
+	args := []string{"worktree", "add", "--quiet"}
+	if !trusted {
+		args = append(args, "--no-checkout") // a part of the configuration may hold in the new tree alone
 	}
-	args := []string{"worktree", "add", "--quiet", "-b", branch, "--", dir, base}
-	if Commit(ctx, root, "refs/heads/"+branch) != "" {
-		args = []string{"worktree", "add", "--quiet", "--", dir, branch}
+	made := Commit(ctx, root, "refs/heads/"+branch) == ""
+	if made {
+		args = append(args, "-b", branch, "--", dir, base)
+	} else {
+		args = append(args, "--", dir, branch)
 	}
-	if _, err := run(ctx, root, env, args...); err != nil {
+	if _, err := run(ctx, root, nil, args...); err != nil {
 		return told("git worktree add", err)
 	}
-	return nil
+	if trusted {
+		return nil
+	}
+	env, err := withoutFilters(ctx, dir)
+	if err == nil {
+		_, err = run(ctx, dir, env, "reset", "--hard", "--quiet")
+	}
+	if err == nil {
+		return nil
+	}
+	err = told("git reset", err)
+	if _, gone := run(ctx, root, nil, "worktree", "remove", "--force", "--", dir); gone == nil && made {
+		_, gone = run(ctx, root, nil, "branch", "--quiet", "-D", "--", branch)
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
-// RemoveWorktree takes a folder of AddWorktree away with its branch. Git refuses where something in it is not committed.
+// RemoveWorktree takes a folder of AddWorktree away with its branch. Git refuses where something in it is not committed,
+// and where it has submodules.
 func RemoveWorktree(ctx context.Context, root, dir, branch string, trusted bool) error {
-	env, err := filtersOf(ctx, root, trusted)
+	env, err := filtersOf(ctx, trusted, root, dir) // git looks into the tree from the root
 	if err != nil {
 		return err
 	}
@@ -41,13 +59,13 @@ func RemoveWorktree(ctx context.Context, root, dir, branch string, trusted bool)
 }
 
 // Untouched reports whether a work tree is just what a commit holds: nothing changed, added or committed. Ignored files
-// do not count.
+// do not count, nor does what is in submodules: RemoveWorktree keeps a tree that has some.
 func Untouched(ctx context.Context, dir, base string, trusted bool) (bool, error) {
-	env, err := filtersOf(ctx, dir, trusted)
+	env, err := filtersOf(ctx, trusted, dir)
 	if err != nil {
 		return false, err
 	}
-	status, err := run(ctx, dir, env, "status", "--porcelain")
+	status, err := run(ctx, dir, env, "status", "--porcelain", "--ignore-submodules=all")
 	if err != nil {
 		return false, told("git status", err)
 	}
@@ -63,11 +81,11 @@ func Commit(ctx context.Context, root, name string) string {
 	return id
 }
 
-func filtersOf(ctx context.Context, dir string, trusted bool) ([]string, error) {
+func filtersOf(ctx context.Context, trusted bool, dirs ...string) ([]string, error) {
 	if trusted {
 		return nil, nil
 	}
-	return withoutFilters(ctx, dir)
+	return withoutFilters(ctx, dirs...)
 }
 
 // told adds what git has said to an error.
