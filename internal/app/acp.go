@@ -32,7 +32,7 @@ func acpCommand(args []string, st Streams) error {
 		return err
 	case o.prompt != "" || o.print || o.inputFormat != "text" || o.outputFormat != "text":
 		return errors.New("lathe acp takes its prompts from the editor, and no prompt or format on the command line")
-	case o.resume != "" || o.cont || o.sessionID != "" || o.fork:
+	case o.resume != "" || o.pick || o.cont || o.sessionID != "" || o.fork:
 		return errors.New("which session an editor goes on with is for the editor to say: leave out --resume, --continue and --session-id")
 	}
 	e := &editor{o: o, st: st, runs: map[*run]struct{}{}}

@@ -29,6 +29,7 @@ type options struct {
 	noPersist                  bool
 	cont                       bool
 	resume                     string
+	pick                       bool // --resume without a value: the person chooses
 	fork                       bool
 	sessionID, name            string
 	model                      string
@@ -228,7 +229,7 @@ func (o *options) placeFlags(f *pflag.FlagSet) {
 func parseFlags(args []string) (*options, *pflag.FlagSet, error) {
 	o := &options{}
 	f := o.set()
-	if err := f.Parse(joinValues(args)); err != nil {
+	if err := f.Parse(joinValues(f, args)); err != nil {
 		return nil, f, flagError(f, err)
 	}
 	for name := range later {
@@ -275,7 +276,7 @@ func (o *options) check(f *pflag.FlagSet) error {
 	if o.sessionID != "" && (o.cont || f.Changed("resume")) && !o.fork {
 		return fmt.Errorf("--session-id with --resume or --continue needs --fork-session")
 	}
-	if f.Changed("resume") && (o.resume == "" || strings.HasPrefix(o.resume, "-")) {
+	if o.pick = f.Changed("resume") && o.resume == ""; strings.HasPrefix(o.resume, "-") {
 		return fmt.Errorf("--resume needs a session id, a name or a transcript file")
 	}
 	if o.permissionPrompts != "host" && o.permissionPrompts != "none" {
@@ -310,12 +311,16 @@ func ruleFlag(effect perm.Verdict) string {
 
 // joinValues brings the documented spellings into the parser's form: --resume takes its value from the next
 // word, and the list flags take further words that can only belong to them.
-func joinValues(args []string) []string {
+func joinValues(f *pflag.FlagSet, args []string) []string {
 	var out []string
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a == "--" {
 			return append(out, args[i:]...)
+		}
+		if (a == "--resume" || a == "-r") && (i+1 == len(args) || strings.HasPrefix(args[i+1], "-")) && !(i > 0 && wantsValue(f, args[i-1])) {
+			out = append(out, "--resume=") // the person chooses
+			continue
 		}
 		belongs := listMember(a)
 		if belongs == nil {
@@ -334,6 +339,18 @@ func joinValues(args []string) []string {
 		}
 	}
 	return out
+}
+
+// wantsValue reports whether a word is a flag whose value is the next word.
+func wantsValue(f *pflag.FlagSet, word string) bool {
+	var flag *pflag.Flag
+	switch name, long := strings.CutPrefix(word, "--"); {
+	case long:
+		flag = f.Lookup(name)
+	case len(word) == 2 && word[0] == '-':
+		flag = f.ShorthandLookup(word[1:])
+	}
+	return flag != nil && flag.NoOptDefVal == ""
 }
 
 func listMember(flag string) func(string) bool {

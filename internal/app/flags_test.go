@@ -30,9 +30,14 @@ func TestJoinValues(t *testing.T) {
 		"--add-dir a ../gone prompt":       "--add-dir=a|--add-dir=../gone|prompt",
 		"--tools Bash Read -p x":           "--tools=Bash|--tools=Read|-p|x",
 		"--disallowedTools -- --add-dir a": "--disallowedTools=--|--add-dir=a",
+		"-r":                               "--resume=",
+		"--resume --model x":               "--resume=|--model|x",
+		"-r abc -p hi":                     "-r|abc|-p|hi",
+		"--resume=abc -rabc":               "--resume=abc|-rabc",
+		"--append-system-prompt -r":        "--append-system-prompt|-r",
 		"-p -- --tools Bash":               "-p|--|--tools|Bash",
 	} {
-		got := strings.Join(joinValues(strings.Fields(in)), "|")
+		got := strings.Join(joinValues((&options{}).set(), strings.Fields(in)), "|")
 		if got != want {
 			t.Errorf("joinValues(%s) = %s, want %s", in, got, want)
 		}
@@ -53,8 +58,8 @@ func TestFlagSpellings(t *testing.T) {
 	if diff := cmp.Diff([]string{"Bash(git log:*)", "Edit"}, o.allowed); diff != "" {
 		t.Error(diff)
 	}
-	if _, _, err := parseFlags([]string{"--resume", "-p", "go on"}); err == nil || !strings.Contains(err.Error(), "--resume needs a session id") {
-		t.Errorf("--resume without a value: %v", err)
+	if o, _, err := parseFlags([]string{"--resume", "-p", "go on"}); err != nil || !o.pick || !o.print || o.prompt != "go on" {
+		t.Errorf("--resume without a value: %v, %+v", err, o)
 	}
 	for _, args := range [][]string{{"--teleport"}, {"--worktree"}} {
 		if _, _, err := parseFlags(args); err == nil || !strings.Contains(err.Error(), "not supported") {

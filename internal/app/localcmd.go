@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,6 +115,9 @@ func (r *run) cmdConfig(_ context.Context, _ *turn.Turn, args string) (string, e
 	for _, pair := range assignments(args) {
 		key, text, _ := strings.Cut(pair, "=")
 		key = strings.TrimSpace(key)
+		if err := checkSetting(key, settingValue(text)); err != nil {
+			return "", err
+		}
 		if err := config.Set(file, key, settingValue(text)); err != nil {
 			return "", err
 		}
@@ -265,6 +269,9 @@ func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
 		return "", errors.New("this session is not kept, so there is nothing to look at (--no-session-persistence)")
 	}
 	address, err := r.page.open(path)
+	if errors.Is(err, fs.ErrNotExist) { // it is written with its first message
+		return "", errors.New("there is nothing to show yet: the session's record begins with the next prompt")
+	}
 	if err != nil {
 		return "", err
 	}

@@ -69,6 +69,9 @@ func Main(args []string, st Streams) int {
 	if near := mistyped(o); near != "" {
 		return report(st, fmt.Errorf("there is no command %q. Did you mean lathe %s? (A prompt of one word needs -p.)", o.prompt, near))
 	}
+	if o.pick && !wantsTerminal(o, st) {
+		return report(st, errors.New("--resume without a value lets you choose a session, which needs a terminal: give it a session id, a name or a transcript file, or use -c for the newest"))
+	}
 	if o.setupOnly {
 		o.print = true
 		return runSetup(o, st)

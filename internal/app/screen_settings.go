@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lathe/internal/config"
 	"lathe/internal/event"
@@ -115,6 +116,25 @@ var switched = []screenSetting{
 	{Key: "fileCheckpointingEnabled", Does: "files are kept before they change", Values: []string{"true", "false"}},
 	{Key: "includeGitInstructions", Does: "the model is told how to commit", Values: []string{"true", "false"}},
 	{Key: "respectGitignore", Does: "@ leaves out what git ignores", Values: []string{"true", "false"}},
+}
+
+// openValue reports whether a value counts that is not listed, for settings whose list is not all that they may be: a mode, a theme of the user's own.
+func openValue(key, text string) bool {
+	return key == "permissions.defaultMode" || key == "theme" && strings.HasPrefix(text, "custom:")
+}
+
+// checkSetting refuses a value that a setting with few values does not know. A nil one removes the setting.
+func checkSetting(key string, value json.RawMessage) error {
+	i := slices.IndexFunc(switched, func(s screenSetting) bool { return s.Key == key })
+	if i < 0 || value == nil || slices.Contains(switched[i].Values, string(value)) {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(value, &text) == nil && openValue(key, text) {
+		return nil
+	}
+	known := strings.ReplaceAll(strings.Join(switched[i].Values, ", "), `"`, "")
+	return fmt.Errorf("%s is not set: %s is not among what it may be (%s)", key, oneLine(string(value), 80), known)
 }
 
 // screenConfig are the switched settings with the values that hold.

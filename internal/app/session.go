@@ -87,27 +87,12 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 		}
 		start.ID = id.String()
 	}
-	ref := o.resume
-	if path := filepath.Join(start.Dir, ref); strings.ContainsAny(ref, `/\`) && !filepath.IsAbs(ref) {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			ref = path // a transcript file
-		}
+	ref, err := namedSession(o, store, start)
+	if errors.Is(err, session.ErrNotFound) && o.cont && o.host != nil {
+		return newConversation(o, p, store, start)
 	}
-	if o.cont && ref != "" {
-		return nil, errors.New("--continue and --resume name two sessions: use one of them")
-	}
-	if o.cont {
-		m, err := store.Latest(start.Dir, true)
-		if errors.Is(err, session.ErrNotFound) && o.host != nil {
-			return newConversation(o, p, store, start)
-		}
-		if errors.Is(err, session.ErrNotFound) {
-			return nil, fmt.Errorf("there is no session to continue in %s", start.Dir)
-		}
-		if err != nil {
-			return nil, err
-		}
-		ref = m.Path
+	if err != nil {
+		return nil, err
 	}
 	if ref == "" {
 		return newConversation(o, p, store, start)
@@ -119,6 +104,39 @@ func openSession(o *options, p *place, prices *price.Table) (*conversation, erro
 	}
 	return resume(o, p, store, start, ref)
 }
+
+// namedSession is the path of the session that --continue or --resume means; "" for a new one.
+func namedSession(o *options, store jsonl.Store, start jsonl.Start) (string, error) {
+	ref := o.resume
+	switch {
+	case o.cont && ref != "":
+		return "", errors.New("--continue and --resume name two sessions: use one of them")
+	case o.cont:
+		m, err := store.Latest(start.Dir, true)
+		if errors.Is(err, session.ErrNotFound) {
+			return "", noneToContinue(start.Dir)
+		}
+		return m.Path, err
+	case ref == "":
+		return "", nil
+	}
+	if path := filepath.Join(start.Dir, ref); strings.ContainsAny(ref, `/\`) && !filepath.IsAbs(ref) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			ref = path // a transcript file
+		}
+	}
+	m, err := store.Find(start.Dir, ref)
+	if errors.Is(err, session.ErrNotFound) {
+		return "", fmt.Errorf("%w\nThe sessions of this directory are in %s; -c continues the newest", err, store.ProjectDir(start.Dir))
+	}
+	return m.Path, err
+}
+
+// noneToContinue is the error of --continue where nothing was begun.
+type noneToContinue string
+
+func (n noneToContinue) Error() string { return "there is no session to continue in " + string(n) }
+func (n noneToContinue) Unwrap() error { return session.ErrNotFound }
 
 // dropsOnly refuses to resume at an earlier message when more is dropped by that than the turn of one prompt.
 func dropsOnly(store jsonl.Store, start jsonl.Start, ref, prompt string) error {
@@ -183,9 +201,6 @@ func resume(o *options, p *place, store jsonl.Store, start jsonl.Start, ref stri
 		open = store.Fork
 	}
 	state, log, err := open(start, ref)
-	if errors.Is(err, session.ErrNotFound) {
-		return nil, fmt.Errorf("%w\nThe sessions of this directory are in %s; -c continues the newest", err, store.ProjectDir(start.Dir))
-	}
 	if err != nil {
 		return nil, err
 	}

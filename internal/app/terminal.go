@@ -46,11 +46,14 @@ type screen struct {
 // runTerminal shows the terminal interface. Its first picture stands before anything is read; the session is built
 // behind it.
 func runTerminal(o *options, st Streams) int {
+	if err := resumable(o); err != nil {
+		return report(st, err)
+	}
 	s := &screen{o: o, st: st}
 	in, out := st.In.(*os.File), st.Out.(*os.File)
 	opts := tui.Options{
 		In: in, Out: out, Version: Version, Cwd: shownDir(), Getenv: os.Getenv, Now: time.Now, Prompt: o.prompt, Images: o.images,
-		Reader: o.reader, Fullscreen: o.fullscreen, Start: s.start, Die: s.die,
+		Pick: o.pick, Fork: o.fork, Reader: o.reader, Fullscreen: o.fullscreen, Start: s.start, Die: s.die,
 	}
 	if self, err := exec.LookPath(os.Args[0]); err == nil { // as it was called, for programs of several names
 		opts.Guard = []string{self, guardName}
@@ -59,6 +62,9 @@ func runTerminal(o *options, st Streams) int {
 	if err != nil {
 		return report(st, err)
 	}
+	if left.Err != nil {
+		return report(st, left.Err)
+	}
 	for _, l := range left.Goodbye {
 		fmt.Fprintln(st.Out, event.InertLine(l))
 	}
@@ -66,6 +72,19 @@ func runTerminal(o *options, st Streams) int {
 		return report(st, demoCommand(nil, st))
 	}
 	return left.Code
+}
+
+// resumable says why the session that the command line names cannot be gone on with, before there is a screen.
+func resumable(o *options) error {
+	if !o.cont && o.resume == "" {
+		return nil
+	}
+	p, err := findPlace(o)
+	if err != nil {
+		return err
+	}
+	_, err = namedSession(o, sessionStore(o, p, nil), sessionStart(p))
+	return err
 }
 
 // shownDir is the working directory as people write it.
@@ -259,6 +278,9 @@ func (r *run) screenQueries() map[string]answer {
 		) (any, error) {
 			if in.Key == "outputStyle" {
 				return nothing{}, r.saveStyleValue(in.Value)
+			}
+			if err := checkSetting(in.Key, in.Value); err != nil {
+				return nil, err
 			}
 			return nothing{}, config.Set(r.userSettings(), in.Key, in.Value) // it is taken up with the next call
 		}),

@@ -250,7 +250,18 @@ func (r *run) exportText(t *turn.Turn) (string, error) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Conversation %s\n\n%s, %s\n", r.conv.log.ID(), r.place.sys.Dirs.Work, r.place.sys.Now().Format("2006-01-02 15:04"))
+	model := false
 	for _, m := range all {
+		switch typed, _ := msg.Typed(m.Text()); {
+		case m.Meta || m.Sidechain:
+		case m.Kind == msg.KindAssistant:
+			if !model && (strings.TrimSpace(m.Text()) != "" || len(m.ToolUses()) > 0) {
+				b.WriteString("\n## Assistant\n") // once for all that it says and does until the next prompt
+				model = true
+			}
+		case m.Kind == msg.KindSummary, m.Kind == msg.KindUser && strings.TrimSpace(typed) != "":
+			model = false
+		}
 		exportMessage(&b, m)
 	}
 	return b.String(), nil
@@ -273,7 +284,7 @@ func exportMessage(b *strings.Builder, m msg.Message) {
 		}
 	case m.Kind == msg.KindAssistant:
 		if text := strings.TrimSpace(m.Text()); text != "" {
-			fmt.Fprintf(b, "\n## Assistant\n\n%s\n", text)
+			fmt.Fprintf(b, "\n%s\n", text)
 		}
 		for _, c := range m.ToolUses() {
 			fmt.Fprintf(b, "\n**%s** `%s`\n", c.Name, oneLine(strings.ReplaceAll(string(c.Input), "`", "'"), 300))

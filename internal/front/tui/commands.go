@@ -64,7 +64,7 @@ func (u *ui) command(text string) bool {
 		if args != "" {
 			return false
 		}
-		u.pickSession()
+		u.pickSession(func(id string) { u.send(event.Prompt{Text: "/resume " + id}) }, nil)
 	case "rewind", "checkpoint", "undo":
 		if args != "" {
 			return false
@@ -267,11 +267,12 @@ func (u *ui) pickMode(name string) {
 }
 
 // pickSession chooses a session of this directory to go on with.
-func (u *ui) pickSession() {
+func (u *ui) pickSession(chosen func(id string), closed func()) {
 	p := newPicker("Go on with a session", nil, func(e entry) {
 		id, _ := e.value.(string)
-		u.send(event.Prompt{Text: "/resume " + id})
+		chosen(id)
 	})
+	p.closed = closed
 	p.empty = "there are no other sessions here"
 	ask := func(q string) {
 		u.asking++

@@ -62,6 +62,9 @@ func (m *menu) enter(u *ui) bool {
 		u.submit()
 		return true
 	}
+	if text, _ := e.value.(string); text == m.token && !m.picked { // all of it is typed: enter means the prompt
+		return false
+	}
 	m.take(u, false)
 	return true
 }

@@ -19,6 +19,8 @@ type Options struct {
 	Now        func() time.Time
 	Prompt     string   // to begin with
 	Images     []string // paths, with it
+	Pick       bool     // the person chooses a session to go on with
+	Fork       bool     // … in a copy of it
 	Fullscreen bool
 	Reader     bool     // screen-reader mode: plain lines only
 	Guard      []string // command of the process that restores the terminal after a crash
@@ -104,6 +106,7 @@ func (e NoKey) Error() string { return e.Text }
 // Outcome says how the screen was left.
 type Outcome struct {
 	Code    int
+	Err     error    // no session could be built: it is for the shell, the screen has gone
 	Demo    bool     // the person wants to see the demo
 	Goodbye []string // lines to print
 }

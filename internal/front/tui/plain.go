@@ -52,13 +52,14 @@ func runPlain(ctx context.Context, o Options) (Outcome, error) {
 		}
 	}
 	if got.err != nil {
-		p.say("%s", got.err)
-		return Outcome{Code: 1}, nil
+		return Outcome{Code: 1, Err: got.err}, nil
 	}
 	p.session = got.s
 	defer got.s.Close()
 	go p.events()
-	if text := joined(got.s.First, o.Prompt); text != "" || len(o.Images) > 0 {
+	if o.Pick { // the list, with the ids to name
+		p.send(event.Prompt{Text: "/resume"})
+	} else if text := joined(got.s.First, o.Prompt); text != "" || len(o.Images) > 0 {
 		p.send(event.Prompt{Text: text, Images: o.Images})
 	}
 	p.say("Ready. Model %s, permission mode %s.", got.s.Model, got.s.Mode)

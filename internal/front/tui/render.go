@@ -9,6 +9,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/front/tui/picture"
 	"lathe/internal/front/tui/width"
+	"lathe/internal/perm"
 )
 
 // Lines of a tool's result that are shown in the conversation; the rest is a key away.
@@ -136,13 +137,28 @@ func (u *ui) renderTool(it *item, whole bool) []width.Line {
 		line += u.th.Faint.Paint(" · " + span(it.dur))
 	}
 	out := []width.Line{{Text: line, Hang: "  "}}
-	if whole && it.decision.Reason != "" {
-		out = append(out, width.Line{Text: u.th.Faint.Paint("  allowed: " + width.Inert(it.decision.Reason)), Hang: "  "})
+	if whole {
+		if text := allowedBy(it.decision); text != "" {
+			out = append(out, width.Line{Text: u.th.Faint.Paint("  " + width.Inert(text)), Hang: "  "})
+		}
 	}
 	if d, ok := u.renderDiff(it, whole); ok {
 		return append(out, d...)
 	}
 	return append(out, u.resultText(it, whole)...)
+}
+
+// allowedBy says why a call ran. Why one was denied stands in its result.
+func allowedBy(d perm.Decision) string {
+	switch {
+	case d.Verdict != perm.Allow:
+		return ""
+	case d.Source.Kind == "person": // the reason is why they were asked
+		return "allowed by you"
+	case d.Reason != "":
+		return "allowed: " + d.Reason
+	}
+	return ""
 }
 
 func (u *ui) resultText(it *item, whole bool) []width.Line {

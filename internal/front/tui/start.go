@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lathe/internal/event"
+	"lathe/internal/front/tui/editor"
 	"lathe/internal/front/tui/theme"
 	"lathe/internal/front/tui/width"
 	"lathe/internal/msg"
@@ -48,6 +49,9 @@ func (u *ui) started(s *Session, err error) {
 	case errors.Is(err, ErrQuit):
 		u.quit = true
 		return
+	case err != nil && u.never:
+		u.quit, u.outcome.Code, u.outcome.Err = true, 1, err
+		return
 	case err != nil:
 		u.failed = err.Error()
 		u.notice("error", err.Error())
@@ -55,7 +59,7 @@ func (u *ui) started(s *Session, err error) {
 		u.hint = "ctrl+c twice to leave"
 		return
 	}
-	u.session = s
+	u.session, u.never = s, false
 	u.modeAsked, u.modeNext = "", "" // what the session before was asked for
 	u.settings(s.Settings)
 	u.status.model, u.status.mode = s.Model, s.Mode
@@ -67,17 +71,50 @@ func (u *ui) started(s *Session, err error) {
 	go u.pump(s)
 	u.refresh()
 	u.loadCommands()
-	if text := joined(s.First, u.o.Prompt); text != "" || len(u.o.Images) > 0 {
-		u.send(event.Prompt{Text: text, Images: u.o.Images})
-		u.o.Prompt, u.o.Images = "", nil
+	held := u.queue // typed while the session was not ready
+	u.queue = nil
+	begin := func() { // before what was typed meanwhile
+		if text := joined(s.First, u.o.Prompt); text != "" || len(u.o.Images) > 0 {
+			u.send(event.Prompt{Text: text, Images: u.o.Images})
+			u.o.Prompt, u.o.Images = "", nil
+		}
 	}
+	if !u.o.Pick {
+		begin()
+	}
+	u.queue = append(u.queue, held...)
 	for _, f := range u.later {
 		f()
 	}
 	u.later = nil
-	for _, q := range u.queue { // typed while the session was not ready
+	for _, q := range held {
 		u.op(q.prompt)
 	}
+	if u.o.Pick {
+		u.o.Pick = false
+		u.pickFirst()
+	}
+}
+
+// pickFirst lets the person choose the session to go on with, as the command line asked. What it says to begin with goes
+// to that session; where none is chosen it stands in the input.
+func (u *ui) pickFirst() {
+	u.pickSession(func(id string) {
+		u.send(event.Prompt{Text: "/resume " + id})
+		if u.o.Fork {
+			u.send(event.Prompt{Text: "/fork"})
+		}
+		if u.o.Prompt != "" || len(u.o.Images) > 0 {
+			u.send(event.Prompt{Text: u.o.Prompt, Images: u.o.Images})
+		}
+		u.o.Prompt, u.o.Images = "", nil
+	}, func() {
+		if u.o.Prompt != "" && u.prompt.ed.Empty() {
+			u.prompt.ed.Load(editor.Draft{Text: u.o.Prompt})
+			u.prompt.changed(u)
+		}
+		u.o.Prompt, u.o.Images = "", nil
+	})
 }
 
 // resumedShown is how many messages of a resumed conversation are printed; the transcript has all.

@@ -40,6 +40,7 @@ func (u *ui) submit() {
 	}
 	d := ed.Take()
 	u.menu = nil
+	u.asking++ // what a menu asked for comes too late
 	if u.full != nil {
 		u.full.follow = true // what comes of it is at the end
 	}

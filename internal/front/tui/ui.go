@@ -44,6 +44,7 @@ type ui struct {
 
 	session   *Session
 	starting  bool
+	never     bool   // there has been no session yet
 	failed    string // why there is no session
 	inbox     *inbox
 	spare     []event.Envelope
@@ -122,7 +123,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	if o.Fullscreen {
 		u.toFull()
 	}
-	u.starting = true
+	u.starting, u.never = true, true
 	u.draw()
 	u.raw("\x1b]11;?\a") // the colour of the background
 	stop := u.signals()
