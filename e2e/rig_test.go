@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds every wait for the program or the fake. It is only ever used up by a test that fails.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // rig is a place for one test: a working directory, a home, and a fake API that the program talks to.
 type rig struct {
@@ -187,6 +187,7 @@ func (p *running) wait() outcome {
 		}
 	case <-time.After(patience):
 		_ = p.cmd.Process.Kill()
+		<-p.ended // nobody writes any more
 		p.r.t.Fatalf("the program does not end\n%s\n%s", strings.Join(p.seen, ""), p.stderr.String())
 	}
 	for line := range p.lines {
