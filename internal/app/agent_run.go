@@ -30,6 +30,7 @@ type agentPart struct {
 	name       string         // by which messages reach it; "": none
 	isolated   bool           // it gets a work tree of its own
 	tree       *agentTree     // that; nil: it works where the session does
+	moved      bool           // it goes on in another tree than it had
 	earlier    *session.State // of one that goes on; nil: it begins
 	def        agent.Def
 	parent     *run
@@ -123,7 +124,7 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 		}
 		defer func() {
 			if err != nil {
-				child.closeTree(nil)
+				child.closeTree(&agentOutcome{})
 			}
 		}()
 	}
@@ -141,6 +142,9 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 	}
 	if err == nil && a.earlier != nil {
 		child.takeUpAgent()
+		if a.moved {
+			err = child.conv.log.Keep(agentKind, a.record())
+		}
 	} else if err == nil && !a.quiet {
 		err = child.conv.log.Keep(agentKind, a.record())
 	}

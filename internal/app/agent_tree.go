@@ -16,6 +16,7 @@ import (
 	"lathe/internal/git"
 	"lathe/internal/hook"
 	"lathe/internal/perm"
+	"lathe/internal/sandbox"
 	"lathe/internal/tool"
 )
 
@@ -28,36 +29,44 @@ type agentTree struct {
 	Path   string `json:"path"`             // where it is
 	Branch string `json:"branch,omitempty"` // "": a hook has made it
 	Base   string `json:"base,omitempty"`   // the commit that it began with; "": not known
+	Head   string `json:"head,omitempty"`   // of a hook's: the branch that it began on
+
+	Ignored string `json:"ignored,omitempty"` // stands for the ignored files that it began with
 
 	mu   sync.Mutex
 	book *rulebook     // the rules that set was made of
 	set  *perm.Ruleset // they, for this tree
 }
 
-// isolates reports whether sub-agents can have a work tree here.
-func (r *run) isolates() bool { return r.place.root != "" }
+// isolates reports whether sub-agents can have a work tree here. With the sandbox on they cannot: what commands may reach
+// follows from the session's folders and rules there, not from the tree's.
+func (r *run) isolates() bool { return r.place.root != "" && r.sandbox.Mode() == sandbox.Off }
+
+// lockTrees waits until no other git makes a work tree or takes one away.
+func (w *work) lockTrees(ctx context.Context) (unlock func(), err error) {
+	select {
+	case w.trees <- struct{}{}:
+		return func() { <-w.trees }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // openTree gives the sub-agent its work tree, and makes it where it works. One that goes on gets the tree that it had.
 func (r *run) openTree(ctx context.Context) error {
 	a := r.agent
 	ctx, cancel := context.WithTimeout(ctx, treeLimit)
 	defer cancel()
-	w := r.root().work
-	w.trees.Lock()
-	defer w.trees.Unlock()
-	if a.tree == nil {
-		tree, err := r.newTree(ctx)
-		if err != nil {
-			return fmt.Errorf("isolation %s: %w", agent.Worktree, err)
-		}
-		a.tree = tree
-	} else if !isDir(a.tree.Path) {
-		if a.tree.Branch == "" {
-			return fmt.Errorf("its work tree %s is gone", a.tree.Path)
-		}
-		if err := git.AddWorktree(ctx, a.tree.Root, a.tree.Path, a.tree.Branch, a.tree.Base, r.place.trusted); err != nil {
-			return err
-		}
+	if r.sandbox.Mode() != sandbox.Off {
+		return fmt.Errorf("isolation %s: a sub-agent cannot have a work tree of its own while the sandbox is on, whose limits are those of the session's folders: start it without isolation, or switch off sandbox.enabled", agent.Worktree)
+	}
+	unlock, err := r.root().work.lockTrees(ctx)
+	if err != nil {
+		return fmt.Errorf("isolation %s: %w", agent.Worktree, err)
+	}
+	defer unlock()
+	if err := r.haveTree(ctx); err != nil {
+		return fmt.Errorf("isolation %s: %w", agent.Worktree, err)
 	}
 	t := a.tree
 	below, err := filepath.Rel(t.Root, r.place.sys.Dirs.Work)
@@ -73,12 +82,38 @@ func (r *run) openTree(ctx context.Context) error {
 	return nil
 }
 
+// haveTree makes the sub-agent's tree where it is not there.
+func (r *run) haveTree(ctx context.Context) error {
+	a := r.agent
+	switch {
+	case a.tree != nil && isDir(a.tree.Path):
+		return nil
+	case a.tree != nil && a.tree.Branch != "":
+		if err := git.AddWorktree(ctx, a.tree.Root, a.tree.Path, a.tree.Branch, a.tree.Base, r.place.trusted); err != nil {
+			return fmt.Errorf("its work tree %s is gone and cannot be made again: %w", a.tree.Path, err)
+		}
+		return nil
+	case a.tree != nil && !a.parent.makesTrees():
+		return fmt.Errorf("its work tree %s is gone, and no WorktreeCreate hook is there any more to make another", a.tree.Path)
+	}
+	tree, err := r.newTree(ctx)
+	if err != nil {
+		return err
+	}
+	a.moved = a.tree != nil
+	a.tree = tree
+	return nil
+}
+
+// makesTrees reports whether a hook makes the work trees of sub-agents.
+func (r *run) makesTrees() bool { return r.hooks != nil && r.hooks.bus.Has(hook.WorktreeCreate, "") }
+
 // newTree makes a tree: a WorktreeCreate hook does, else git.
 func (r *run) newTree(ctx context.Context) (*agentTree, error) {
 	a := r.agent
 	name := "agent-" + a.id
-	if h := a.parent.hooks; h != nil && h.bus.Has(hook.WorktreeCreate, "") {
-		return h.createTree(ctx, name)
+	if a.parent.makesTrees() {
+		return a.parent.hooks.createTree(ctx, name)
 	}
 	root := a.parent.place.root
 	if root == "" {
@@ -158,44 +193,57 @@ func (h *hooks) createTree(ctx context.Context, name string) (*agentTree, error)
 	if err != nil {
 		return nil, err
 	}
-	return &agentTree{Root: first(h.r.place.root, h.r.place.sys.Dirs.Work), Path: path, Base: git.Commit(ctx, path, "HEAD")}, nil
+	t := &agentTree{Root: first(h.r.place.root, h.r.place.sys.Dirs.Work), Path: path}
+	if t.Ignored, err = git.Ignored(ctx, path, h.r.place.trusted); err == nil { // else it is kept: there is no telling what is new
+		t.Base, t.Head = git.Commit(ctx, path, "HEAD"), git.Branch(path)
+	}
+	return t, nil
 }
 
-// closeTree takes a sub-agent's tree away where nothing has come of it, and tells where it is kept else. What cannot be
-// judged is kept.
-func (r *run) closeTree(o *agentOutcome) {
+// closeTree takes a sub-agent's tree away where nothing has come of it. Else it returns a sentence that tells where it is
+// kept. What cannot be judged is kept.
+func (r *run) closeTree(o *agentOutcome) (kept string) {
 	t := r.agent.tree
 	if t == nil || !isDir(t.Path) {
-		return
+		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), treeLimit)
-	defer cancel()
-	w := r.root().work
-	w.trees.Lock()
-	defer w.trees.Unlock()
-	trusted := r.place.trusted
-	untouched, err := false, error(nil)
-	if t.Base != "" {
-		untouched, err = git.Untouched(ctx, t.Path, t.Base, trusted)
-	}
-	switch {
-	case err != nil || !untouched:
-	case t.Branch != "":
-		err = git.RemoveWorktree(ctx, t.Root, t.Path, t.Branch, trusted)
-	default:
-		r.agent.parent.hooks.removeTree(ctx, t.Path)
-	}
-	if err != nil {
+	if err := r.dropTree(t); err != nil {
 		r.warn("the work tree of a sub-agent is kept: " + err.Error())
 	}
-	if isDir(t.Path) && o != nil {
-		o.completed.Worktree, o.completed.Branch = t.Path, t.Branch
-		note := "It worked in a git work tree of its own, which is kept: " + t.Path
-		if t.Branch != "" {
-			note += ", branch " + t.Branch
-		}
-		o.note = strings.TrimSpace(o.note + " " + note + ".")
+	if !isDir(t.Path) {
+		return ""
 	}
+	o.completed.Worktree, o.completed.Branch = t.Path, t.Branch
+	kept = "It worked in a git work tree of its own, which is kept: " + t.Path
+	if t.Branch != "" {
+		kept += ", branch " + t.Branch
+	}
+	return kept + "."
+}
+
+// dropTree takes a tree away if it is as it began.
+func (r *run) dropTree(t *agentTree) error {
+	ctx, cancel := context.WithTimeout(context.Background(), treeLimit)
+	defer cancel()
+	unlock, err := r.root().work.lockTrees(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if t.Base == "" {
+		return nil
+	}
+	trusted := r.place.trusted
+	was := git.Begun{Base: t.Base, Branch: first(t.Branch, t.Head), Ignored: t.Ignored}
+	untouched, err := git.Untouched(ctx, t.Path, was, trusted)
+	switch {
+	case err != nil || !untouched:
+		return err
+	case t.Branch != "":
+		return git.RemoveWorktree(ctx, t.Root, t.Path, t.Branch, t.Base, trusted)
+	}
+	r.agent.parent.hooks.removeTree(ctx, t.Path)
+	return nil
 }
 
 // removeTree has a hook take a tree away.
@@ -273,7 +321,8 @@ func within(dir, path string) bool { return path == dir || below(dir, path) }
 
 // judge decides on a call. In a work tree what the rules say of the checkout itself holds beside what they say of the
 // copy, and files of the checkout are not changed by the file tools: that is what the tree is for.
-func (r *run) judge(req perm.Request, env perm.Env) perm.Decision {
+// The rules in more count in both looks; env has them already.
+func (r *run) judge(req perm.Request, env perm.Env, more ...perm.Rule) perm.Decision {
 	d := perm.Decide(req, env)
 	t := r.tree()
 	if t == nil || d.Verdict == perm.Deny {
@@ -285,7 +334,7 @@ func (r *run) judge(req perm.Request, env perm.Env) perm.Decision {
 			Reason: fmt.Sprintf("this sub-agent works in a work tree of its own, %s: write there, not in %s", t.Path, t.Root),
 		}
 	}
-	env.Rules = r.skillSet(r.book.Load().set)
+	env.Rules = r.skillSet(r.book.Load().set).With(more...)
 	if o := perm.Decide(req, env); o.Source.Kind == "rule" && (o.Verdict == perm.Deny || o.Verdict == perm.Ask && d.Verdict == perm.Allow) {
 		return o
 	}

@@ -423,7 +423,7 @@ func (r *run) decideWith(req perm.Request, more []perm.Rule) perm.Decision {
 	env.Rules = env.Rules.With(more...)
 	env.Sandbox = r.sandboxOf(req)
 	r.place.care(&env, req.Tool)
-	return perm.Decide(req, env)
+	return r.judge(req, env, more...)
 }
 
 // refusesLine asks the hooks of a skill's shell line, and those that guard Bash. It returns why one is against it.

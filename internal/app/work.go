@@ -40,8 +40,8 @@ type work struct {
 	told     told
 	quit     bool // commands are not waited for
 
-	trees     sync.Mutex // held while git makes a work tree or takes one away
-	recording sync.Mutex // held while what is not told is written down
+	trees     chan struct{} // full while git makes a work tree or takes one away
+	recording sync.Mutex    // held while what is not told is written down
 }
 
 // backAgent is the run of a sub-agent. It begins in the foreground or in the background, and may change to the latter.
@@ -65,7 +65,7 @@ type backAgent struct {
 }
 
 func newWork(r *run) *work {
-	w := &work{r: r, starting: map[string]bool{}}
+	w := &work{r: r, starting: map[string]bool{}, trees: make(chan struct{}, 1)}
 	w.told = told{keys: map[string]bool{}, offered: map[string][]string{}, tried: map[string]bool{}}
 	w.ctx, w.stop = context.WithCancel(context.Background())
 	return w
@@ -96,6 +96,7 @@ func (w *work) start(ctx context.Context, child *run, q toolagent.Request, relea
 		if _, err := w.toBack(b); err != nil {
 			release()
 			child.closeAgent()
+			child.closeTree(&b.outcome)
 			w.drop(b)
 			return tool.Result{}, err
 		}
@@ -209,7 +210,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	run := b.run
 	out, err := w.converse(ctx, b)
 	run.closeAgent()
-	run.closeTree(&out)
+	kept := run.closeTree(&out)
 	state := bash.Completed
 	switch {
 	case ctx.Err() != nil:
@@ -221,12 +222,21 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	case out.failed:
 		state = bash.Failed
 	}
+	if kept != "" {
+		out.note = strings.TrimSpace(out.note + " " + kept)
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%w. %s", err, kept)
+		}
+	}
 	w.mu.Lock()
 	b.State, b.Ended, b.outcome, b.err = state, w.r.place.sys.Now(), out, err
 	w.leave(run)
 	task, back := b.Task, b.back
 	w.mu.Unlock()
 	if !back {
+		if kept != "" && state == bash.Stopped { // no report tells of it
+			w.r.warn("a sub-agent was stopped. " + kept)
+		}
 		w.drop(b)
 		close(b.done)
 		return
