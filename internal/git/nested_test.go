@@ -225,7 +225,7 @@ func TestOwnCallsStayOut(t *testing.T) {
 	if n.ran() {
 		t.Error("Take ran it")
 	}
-	if ok, err := git.Untouched(t.Context(), n.root, git.Commit(t.Context(), n.root, "HEAD"), false); err != nil || ok {
+	if ok, err := git.Untouched(t.Context(), n.root, git.Begun{Base: git.Commit(t.Context(), n.root, "HEAD")}, false); err != nil || ok {
 		t.Errorf("untouched: %v %v", ok, err)
 	}
 	if n.ran() {
@@ -257,11 +257,11 @@ func TestWorktreeConditions(t *testing.T) {
 			t.Errorf("the copy: %q %v", b, err)
 		}
 		n.write(filepath.Join(tree, "a.txt"), "one\n") // as it was, but git must read it to know
-		if ok, err := git.Untouched(t.Context(), tree, base, false); err != nil || !ok {
+		if ok, err := git.Untouched(t.Context(), tree, git.Begun{Base: base}, false); err != nil || !ok {
 			t.Errorf("untouched: %v %v", ok, err)
 		}
 		n.write(filepath.Join(tree, "a.txt"), "one\n")
-		if err := git.RemoveWorktree(t.Context(), n.root, tree, "side-1", false); err != nil {
+		if err := git.RemoveWorktree(t.Context(), n.root, tree, "side-1", base, false); err != nil {
 			t.Error(err)
 		}
 		if n.ran() {
