@@ -1,15 +1,25 @@
 package config
 
 import (
-	"io/fs"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
+
+	"lathe/internal/frontmatter"
 )
 
-// definitionsMost bounds how many definitions are looked at; with more of them, that alone is something to approve.
-const definitionsMost = 2000
+// Bounds of the look at definitions.
+const (
+	definitionsMost = 2000    // that are listed; of the others only the hash is
+	entriesMost     = 100_000 // files and folders; with more of them nothing is known, and no trust holds
+)
 
 // powerWords finds, in the front matter of a definition, what runs something or allows it.
 var powerWords = regexp.MustCompile(`(?i)hooks|mcp_?-?servers|allowed_?-?tools|permission_?-?mode`)
@@ -20,27 +30,71 @@ func definitions(dir string) []Grant {
 	if dir == "" {
 		return nil
 	}
-	var out []Grant
-	seen := 0
+	l := listing{top: dir, been: map[string]bool{}, rest: sha256.New()}
 	for _, base := range []string{".claude", ".lathe"} {
 		for _, kind := range []string{"agents", "commands", "skills"} {
-			_ = filepath.WalkDir(filepath.Join(dir, base, kind), func(path string, d fs.DirEntry, err error) error {
-				if err != nil || d.IsDir() || !strings.EqualFold(filepath.Ext(path), ".md") {
-					return nil // what cannot be read is no definition
-				}
-				if seen++; seen > definitionsMost {
-					out = append(out, Grant{Key: "definitions", Text: "more than can be shown", File: path, Line: 1})
-					return fs.SkipAll
-				}
-				if text := powerOf(path); text != "" {
-					name, _ := filepath.Rel(dir, path) // both are below dir
-					out = append(out, Grant{Key: filepath.ToSlash(name), Text: text, File: path, Line: 1})
-				}
-				return nil
-			})
+			l.folder(filepath.Join(dir, base, kind))
 		}
 	}
-	return out
+	switch {
+	case l.entries > entriesMost:
+		l.out = append(l.out, Grant{Key: "definitions", Text: fmt.Sprintf("more than can be looked at (%d)", time.Now().UnixNano()), File: dir, Line: 1})
+	case l.seen > definitionsMost:
+		l.out = append(l.out, Grant{Key: "definitions", Text: fmt.Sprintf("more than can be shown: sha256 %x", l.rest.Sum(nil)), File: dir, Line: 1})
+	}
+	return l.out
+}
+
+// listing is one look at the definitions of a directory.
+type listing struct {
+	top           string
+	out           []Grant
+	been          map[string]bool // folders, links resolved
+	seen, entries int
+	rest          hash.Hash // of those that are not listed
+}
+
+// folder lists the definitions of a folder and of those below it, by name. It follows links, as who loads skills does.
+func (l *listing) folder(dir string) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || l.been[real] {
+		return // what cannot be read is no definition
+	}
+	l.been[real] = true
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if l.entries++; l.entries > entriesMost {
+			return
+		}
+		path := filepath.Join(dir, e.Name())
+		definition := strings.EqualFold(filepath.Ext(path), ".md")
+		if !definition && e.Type().IsRegular() {
+			continue
+		}
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			l.folder(path)
+		case definition:
+			l.file(path)
+		}
+	}
+}
+
+func (l *listing) file(path string) {
+	text := powerOf(path)
+	name, _ := filepath.Rel(l.top, path) // both are below it
+	if l.seen++; l.seen > definitionsMost {
+		fmt.Fprintf(l.rest, "%q %q\n", name, text)
+		return
+	}
+	if text != "" {
+		l.out = append(l.out, Grant{Key: filepath.ToSlash(name), Text: text, File: path, Line: 1})
+	}
 }
 
 // Deeper lists what the commands, skills and agents of a folder below the project's top would run or allow. Trust in the
@@ -63,17 +117,13 @@ func powerOf(path string) string {
 	if err != nil {
 		return ""
 	}
-	text := strings.ReplaceAll(strings.TrimPrefix(string(b), "\ufeff"), "\r\n", "\n")
-	head, body := "", text
-	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
-		if h, after, ok := strings.Cut(rest, "\n---"); ok {
-			head, body = h, after
-		}
-	}
+	text := strings.ToValidUTF8(strings.TrimPrefix(string(b), "\ufeff"), "\ufffd") // as who loads it reads it
+	head, body, _ := frontmatter.Split(text)
 	var out []string
-	if powerWords.MatchString(head) {
-		out = append(out, strings.TrimSpace(head))
+	if power := headPower(text, head); power != "" {
+		out = append(out, power)
 	}
+	body = strings.ReplaceAll(body, "\r\n", "\n")
 	if strings.Contains(body, "```!") { // a block of shell lines
 		out = append(out, strings.TrimSpace(body))
 	} else {
@@ -84,4 +134,53 @@ func powerOf(path string) string {
 		}
 	}
 	return strings.Join(out, "\n")
+}
+
+// headPower is the head of a definition where it has power, or cannot be understood. Where its words may stand for others,
+// what they stand for comes after it.
+func headPower(text, head string) string {
+	plain := strings.TrimSpace(strings.ReplaceAll(head, "\r\n", "\n"))
+	if plain == "" {
+		return ""
+	}
+	fields, _ := frontmatter.Parse(text)
+	named := powerWords.MatchString(head)
+	if fields != nil && !named && !hasPower(map[string]any(fields)) {
+		return ""
+	}
+	if fields == nil || named && !strings.Contains(head, `\`) {
+		return plain
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(fields) != nil {
+		return plain
+	}
+	return plain + "\n" + strings.TrimSpace(b.String())
+}
+
+// hasPower reports whether a key that stands for power is in a value, at any depth.
+func hasPower(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, below := range v {
+			if powerWords.MatchString(k) || hasPower(below) {
+				return true
+			}
+		}
+	case map[any]any:
+		for k, below := range v {
+			if powerWords.MatchString(fmt.Sprint(k)) || hasPower(below) {
+				return true
+			}
+		}
+	case []any:
+		for _, below := range v {
+			if hasPower(below) {
+				return true
+			}
+		}
+	}
+	return false
 }
