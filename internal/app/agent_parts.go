@@ -179,8 +179,8 @@ func (r *run) agentMention() attach.Source {
 		},
 		Collect: func(_ context.Context, t *turn.Turn, _ attach.Seen) ([]attach.Item, error) {
 			text := t.Input.Text
-			if n := t.Input.Typed; n > 0 && n < len(text) {
-				text = text[:n]
+			if n := t.Input.Typed; n != 0 && n < len(text) {
+				text = text[:max(0, n)]
 			}
 			var out []attach.Item
 			types := r.agents()

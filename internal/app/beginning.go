@@ -41,7 +41,10 @@ func behind(text string, p event.Prompt) event.Prompt {
 	case text == "":
 	case p.Text != "":
 		p.Text = text + "\n\n" + p.Text
-		if p.Typed > 0 {
+		switch {
+		case p.Typed < 0:
+			p.Typed = len(text) + 2
+		case p.Typed > 0:
 			p.Typed += len(text) + 2
 		}
 	case len(p.Blocks) > 0:

@@ -103,7 +103,13 @@ func (h *hooks) toldOf(path string) bool {
 }
 
 // folder is the state of a folder whose files are watched.
-const folder = "folder"
+// Of partFolder not all files are known: a file that is not among them may be there.
+const (
+	folder     = "folder"
+	partFolder = "part of a folder"
+)
+
+func isFolder(state string) bool { return state == folder || state == partFolder }
 
 // watched is the state of each file that is watched; "" of one that is not there. The caller holds the lock.
 func (h *hooks) watched() map[string]string {
@@ -121,10 +127,17 @@ func (h *hooks) watched() map[string]string {
 			continue
 		}
 		out[p] = folder
-		entries, _ := os.ReadDir(p)
+		entries, err := os.ReadDir(p)
+		if err != nil {
+			out[p] = partFolder
+		}
 		for _, e := range entries {
-			if path := filepath.Join(p, e.Name()); !e.IsDir() && len(out) < watchMost {
+			switch path := filepath.Join(p, e.Name()); {
+			case e.IsDir():
+			case len(out) < watchMost:
 				out[path] = fileState(path)
+			default:
+				out[p] = partFolder
 			}
 		}
 	}
@@ -149,7 +162,7 @@ func fileChanges(was, now map[string]string) []fileChange {
 	for path, state := range now {
 		before, known := was[path]
 		switch {
-		case state == before, state == folder, before == folder, !known && was[filepath.Dir(path)] != folder:
+		case state == before, isFolder(state), isFolder(before), !known && was[filepath.Dir(path)] != folder:
 		case before == "":
 			out = append(out, fileChange{path, "add"})
 		case state == "":
@@ -159,7 +172,7 @@ func fileChanges(was, now map[string]string) []fileChange {
 		}
 	}
 	for path, state := range was { // of a folder: it is not listed any more
-		if _, listed := now[path]; !listed && state != "" && state != folder && was[filepath.Dir(path)] == folder && now[filepath.Dir(path)] == folder {
+		if _, listed := now[path]; !listed && state != "" && !isFolder(state) && isFolder(was[filepath.Dir(path)]) && now[filepath.Dir(path)] == folder {
 			out = append(out, fileChange{path, "unlink"})
 		}
 	}

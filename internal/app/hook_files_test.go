@@ -17,6 +17,8 @@ func TestFileChanges(t *testing.T) {
 		"in a folder":             {map[string]string{"/d": folder, "/d/a": "1"}, map[string]string{"/d": folder, "/d/b": "1"}, []fileChange{{"/d/a", "unlink"}, {"/d/b", "add"}}},
 		"a folder is new":         {map[string]string{}, map[string]string{"/d": folder, "/d/b": "1"}, nil},
 		"a file becomes a folder": {map[string]string{"/d": "1"}, map[string]string{"/d": folder, "/d/b": "1"}, nil},
+		"a folder is cut":         {map[string]string{"/d": folder, "/d/a": "1", "/d/b": "1"}, map[string]string{"/d": partFolder, "/d/a": "2"}, []fileChange{{"/d/a", "change"}}},
+		"a cut folder is whole":   {map[string]string{"/d": partFolder}, map[string]string{"/d": folder, "/d/a": "1"}, nil},
 		"a folder is gone":        {map[string]string{"/d": folder, "/d/a": "1"}, map[string]string{"/d": ""}, nil},
 	} {
 		if diff := cmp.Diff(c.want, fileChanges(c.was, c.now), cmp.AllowUnexported(fileChange{})); diff != "" {

@@ -199,7 +199,7 @@ func (s *screen) trust(o *options, req tui.Start) error {
 	}
 	switch req.Trust(q) {
 	case tui.TrustYes:
-		return list.Add(p.trustKey, p.approved, p.sys.Now())
+		return p.approve(list)
 	case tui.TrustQuit:
 		return tui.ErrQuit
 	}

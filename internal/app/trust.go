@@ -89,7 +89,7 @@ func (p *place) trustsDeeper(dir string) bool {
 	if p.trustedNow {
 		return true
 	}
-	grants := config.Deeper(dir)
+	grants := p.grantsDeeper(dir)
 	if len(grants) == 0 {
 		return true
 	}
@@ -97,11 +97,24 @@ func (p *place) trustsDeeper(dir string) bool {
 	return known && !entry.Rules && entry.Hash == config.GrantsHash(grants, dir)
 }
 
+// approve keeps the user's trust in the project as it is now. What its servers say counts anew.
+func (p *place) approve(list config.Trust) error {
+	if err := list.Add(p.trustKey, p.approved, p.sys.Now()); err != nil {
+		return err
+	}
+	return mcp.NewKnown(p.sys.Dirs.State, p.trustKey).Forget("")
+}
+
+// grantsDeeper is what a folder below the top grants; its hooks may name files from where the session started on.
+func (p *place) grantsDeeper(dir string) []config.Grant {
+	return config.Deeper(dir, p.project, first(p.projectRoot, p.project))
+}
+
 // approveDeeper keeps the user's trust in the folders below the top.
 func (p *place) approveDeeper(list config.Trust) ([]config.Grant, error) {
 	var out []config.Grant
 	for _, dir := range p.deeper() {
-		grants := config.Deeper(dir)
+		grants := p.grantsDeeper(dir)
 		if len(grants) == 0 {
 			continue
 		}
@@ -144,10 +157,7 @@ func trustCommand(args []string, st Streams) error {
 	}
 	switch {
 	case len(args) == 0:
-		if err := list.Add(p.trustKey, p.approved, p.sys.Now()); err != nil {
-			return err
-		}
-		if err := mcp.NewKnown(p.sys.Dirs.State, p.trustKey).Forget(""); err != nil { // what its servers say counts anew
+		if err := p.approve(list); err != nil {
 			return err
 		}
 		more, err := p.approveDeeper(list)
@@ -160,7 +170,7 @@ func trustCommand(args []string, st Streams) error {
 		return nil
 	case arg == "--show":
 		for _, dir := range p.deeper() {
-			p.grants = append(p.grants, config.Deeper(dir)...)
+			p.grants = append(p.grants, p.grantsDeeper(dir)...)
 		}
 		fmt.Fprintf(st.Out, "%s\n", p.trustKey)
 		showGrants(p, st)

@@ -99,9 +99,9 @@ func (l *listing) file(path string) {
 
 // Deeper lists what the commands, skills and agents of a folder below the project's top would run or allow. Trust in the
 // project says nothing of it, since a session that starts elsewhere never sees it.
-func Deeper(dir string) []Grant {
+func Deeper(dir string, among ...string) []Grant {
 	out := definitions(dir)
-	return append(out, scripts(out, []string{dir})...)
+	return append(out, scripts(out, append([]string{dir}, among...))...)
 }
 
 // powerOf is the part of a definition that has power, "" for none. A file that is too large to be read is one to approve.

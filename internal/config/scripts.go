@@ -21,6 +21,9 @@ var scriptNames = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs",
 // wordBreaks are what ends a word of a command, as far as names of files go.
 var wordBreaks = regexp.MustCompile("[\\s\"'`;|&<>()=]+")
 
+// interpreters are programs that run a file that they are given, whatever its name and mode.
+var interpreters = regexp.MustCompile(`^(?:\S*/)?(?:(?:ba|z|da|k|a|c|tc|fi)?sh|source|\.|python[0-9.]*|pypy3?|node|nodejs|deno|bun|tsx|ts-node|ruby|perl|php|lua|luajit|Rscript|pwsh|powershell|tclsh|awk|gawk|make|just|uv)(?:\.exe)?$`)
+
 // scripts lists the programs of the project that its hooks and helpers name in their commands, by what they hold: whoever
 // changes them changes what runs. What these call in turn is not looked at. dirs are where relative names may be meant, the nearest first; the last one is the
 // project.
@@ -32,14 +35,27 @@ func scripts(grants []Grant, dirs []string) []Grant {
 	var out []Grant
 	seen := map[string]bool{}
 	for _, g := range grants {
+		given := false // to an interpreter that is named by itself, with its arguments in a list
 		for _, command := range commandsIn(g) {
-			for _, word := range wordsOf(command) {
-				for _, path := range candidates(word, dirs) {
+			switch {
+			case command == "command" || command == "type":
+				given = false
+			case interpreters.MatchString(command):
+				given = true
+			}
+			runs, from := given, dirs
+			words := wordsOf(command)
+			for i, word := range words {
+				runs = runs || interpreters.MatchString(word)
+				if i > 0 && words[i-1] == "cd" {
+					from = append(candidates(word, from), dirs...)
+				}
+				for _, path := range candidates(word, from) {
 					if seen[path] {
 						continue
 					}
-					seen[path] = true
-					if sum := contentHash(path, top); sum != "" {
+					if sum := contentHash(path, top, runs); sum != "" {
+						seen[path] = true
 						out = append(out, Grant{Key: "script of " + g.Key, Text: sum, File: path, Line: 1})
 					}
 				}
@@ -52,7 +68,7 @@ func scripts(grants []Grant, dirs []string) []Grant {
 // wordsOf are the words of a command, with quotes left out and with quotes as ends of words: "$DIR"/x is one, 'a b' may be.
 func wordsOf(command string) []string {
 	plain := strings.NewReplacer(`"`, "", "'", "").Replace(command)
-	return append(wordBreaks.Split(plain, -1), wordBreaks.Split(command, -1)...)
+	return append(wordBreaks.Split(plain, -1), append([]string{""}, wordBreaks.Split(command, -1)...)...)
 }
 
 // commandsIn are the commands that a grant runs: the texts of a setting, the lines of a definition's hooks.
@@ -83,10 +99,9 @@ func textsIn(raw json.RawMessage) []string {
 
 // candidates are the files that a word may name.
 func candidates(word string, dirs []string) []string {
-	top := dirs[len(dirs)-1]
 	for _, v := range []string{"${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "${PWD}", "$PWD"} {
-		if rest, ok := strings.CutPrefix(word, v); ok {
-			word = top + rest
+		if rest, ok := strings.CutPrefix(word, v); ok { // the folder where the session starts, or any up to the top
+			word = "." + rest
 		}
 	}
 	switch {
@@ -102,8 +117,9 @@ func candidates(word string, dirs []string) []string {
 	return out
 }
 
-// contentHash is the hash of a program of the project; "" for anything else.
-func contentHash(path, top string) string {
+// contentHash is the hash of a program of the project; "" for anything else. With runs any file is one: it is given to an
+// interpreter.
+func contentHash(path, top string, runs bool) string {
 	rel, err := filepath.Rel(top, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return ""
@@ -119,7 +135,7 @@ func contentHash(path, top string) string {
 	if err != nil {
 		return "a file that cannot be read"
 	}
-	if info.Mode()&0o111 == 0 && !bytes.HasPrefix(b, []byte("#!")) && !slices.Contains(scriptNames, strings.ToLower(filepath.Ext(path))) {
+	if !runs && info.Mode()&0o111 == 0 && !bytes.HasPrefix(b, []byte("#!")) && !slices.Contains(scriptNames, strings.ToLower(filepath.Ext(path))) {
 		return "" // what a command reads, and does not run
 	}
 	sum := sha256.Sum256(b)

@@ -67,3 +67,34 @@ func TestScriptsAreGrants(t *testing.T) {
 		t.Error("what no command runs asks again")
 	}
 }
+
+// What a hook runs is bound wherever it may run from, and whatever its file is called.
+func TestScriptsOfOtherPlaces(t *testing.T) {
+	top := t.TempDir()
+	start := filepath.Join(top, "pkg")
+	for name, text := range map[string]string{"pkg/x.sh": "one", "hooks/check": "two", "hooks/y.sh": "three", "hooks/plain": "four", "hooks/data": "five"} {
+		path := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for hooks, want := range map[string]string{
+		`"$CLAUDE_PROJECT_DIR/x.sh"`:                      "pkg/x.sh",
+		`"bash hooks/check"`:                              "hooks/check",
+		`"cd hooks && ./y.sh"`:                            "hooks/y.sh",
+		`"cd hooks; sh ./plain < data"`:                   "hooks/plain",
+		`{"command":"python3.12","args":["hooks/check"]}`: "hooks/check",
+		`"cat hooks/data"`:                                "",
+	} {
+		var got []string
+		for _, g := range scripts([]Grant{{Key: "hooks", Text: hooks}}, []string{start, top}) {
+			got = append(got, g.File)
+		}
+		if want == "" && len(got) > 0 || want != "" && !slices.Contains(got, filepath.Join(top, want)) {
+			t.Errorf("%s binds %v, not %s", hooks, got, want)
+		}
+	}
+}

@@ -19,7 +19,7 @@ type Prompt struct {
 	NoQuery bool        // add to the conversation without a turn
 	Literal bool        // no slash commands, no @ mentions
 	// Typed is how much of Text, in bytes, the user wrote; the rest was passed on (piped in), and mentions in it mean
-	// nothing. 0: all.
+	// nothing. 0: all; below 0: nothing, all was passed on.
 	Typed int
 	// Origin says what asks, where that is no person: "task-notification", when background work has ended.
 	Origin string

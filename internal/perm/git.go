@@ -9,8 +9,8 @@ import (
 
 // Flags that several commands of git share.
 const (
-	gitDiffFlags = " -pusabwzRMCDBm -c -W -# -U: -G: -S: -l: -X? -O@ --patch --no-patch --raw --patch-with-raw --patch-with-stat --stat? --numstat --shortstat --dirstat? " +
-		"--cumulative --summary --name-only --name-status --unified= --no-color --color? --color-words? --word-diff? --word-diff-regex= --color-moved? --no-color-moved " +
+	gitDiffFlags = " -pusabwzRMCDBm -c -W -# -U? -G: -S: -l: -X? -O@ --patch --no-patch --raw --patch-with-raw --patch-with-stat --stat? --numstat --shortstat --dirstat? " +
+		"--cumulative --summary --name-only --name-status --unified? --no-color --color? --color-words? --word-diff? --word-diff-regex= --color-moved? --no-color-moved " +
 		"--no-renames --rename-empty --no-rename-empty --find-renames? --find-copies? --find-copies-harder --break-rewrites? --irreversible-delete --check --full-index --binary --abbrev? --no-abbrev " +
 		"--minimal --patience --histogram --anchored= --diff-algorithm= --diff-filter= --pickaxe-all --pickaxe-regex --relative? --no-relative --text " +
 		"--ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines= -I: --inter-hunk-context= " +
@@ -152,6 +152,8 @@ func checkGit(a *args, u *usage) {
 		}
 		if text, _ := f.value.Literal(); strings.Contains(text, "%G") || strings.Contains(text, "signature") && strings.Contains(text, "%(") {
 			u.no("the format runs a program that checks signatures")
+		} else if strings.Contains(text, "%(") && strings.Contains(text, "raw") {
+			u.no("the format shows objects as they are")
 		}
 	}
 	gitOperands(name, &use, u)
@@ -190,7 +192,7 @@ func gitOperands(name string, use *args, u *usage) {
 		}
 	case "grep":
 		u.deep = true
-		if !use.has("-e") && n > 0 && !(use.dashed && use.behind == 0) {
+		if !use.has("-e") && n > 0 { // the pattern, also behind --
 			use.operands = use.operands[1:]
 			use.behind = max(0, use.behind-1)
 		}

@@ -72,6 +72,9 @@ func (s *server) user(f Frame) {
 	}
 	if len(f.Pasted) > 0 {
 		p.Typed = len(p.Text)
+		if p.Typed == 0 {
+			p.Typed = -1
+		}
 		p.Text = strings.TrimPrefix(p.Text+"\n"+strings.Join(f.Pasted, "\n"), "\n")
 	}
 	p.ID, p.Literal = f.UUID, f.Composed

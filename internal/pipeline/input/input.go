@@ -62,7 +62,7 @@ type Expanded struct {
 func New(d Deps) func(context.Context, *turn.Turn) error {
 	return func(ctx context.Context, t *turn.Turn) error {
 		in := t.Input
-		if name, args, ok := SplitCommand(in.Text); ok && !in.Literal && d.Commands != nil {
+		if name, args, ok := SplitCommand(in.Text); ok && !in.Literal && in.Typed >= 0 && d.Commands != nil {
 			if all := d.Commands(); len(all) > 0 {
 				c, known := find(all, name)
 				switch {
@@ -143,7 +143,7 @@ func (d Deps) Joins(p event.Prompt) bool {
 	if p.Literal {
 		return true
 	}
-	if name, _, ok := SplitCommand(p.Text); ok && d.Commands != nil {
+	if name, _, ok := SplitCommand(p.Text); ok && p.Typed >= 0 && d.Commands != nil {
 		all := d.Commands()
 		if _, known := find(all, name); known || len(all) > 0 && !d.Unknown {
 			return false
@@ -160,6 +160,9 @@ func (d Deps) Joins(p event.Prompt) bool {
 
 // ownWords is what the user wrote of a prompt; the rest was passed on.
 func ownWords(p event.Prompt) string {
+	if p.Typed < 0 {
+		return ""
+	}
 	if p.Typed > 0 && p.Typed < len(p.Text) {
 		return p.Text[:p.Typed]
 	}
