@@ -295,7 +295,7 @@ func step(t *rapid.T, e *Editor, vim *Vim, names, texts []string) {
 	if vim != nil {
 		key = func(name, text string) Result { return vim.Key(e, name, text) }
 	}
-	switch rapid.IntRange(0, 12).Draw(t, "what") {
+	switch rapid.IntRange(0, 11).Draw(t, "what") {
 	case 0, 1, 2, 3:
 		key(rapid.SampledFrom(names).Draw(t, "key"), "")
 	case 4:
@@ -305,10 +305,8 @@ func step(t *rapid.T, e *Editor, vim *Vim, names, texts []string) {
 	case 6:
 		e.SetWidth(rapid.IntRange(1, 30).Draw(t, "width"))
 	case 7:
-		e.Click(rapid.IntRange(-1, 5).Draw(t, "row"), rapid.IntRange(-1, 40).Draw(t, "col"))
-	case 8:
 		key("esc", "")
-	case 9:
+	case 8:
 		k := rapid.SampledFrom(strings.Split("hjklwbeWBE0$^GgfFtT;,xXdDcCyYsSpPrJu.~ia\"'([{vVoOIA<>U3", "")).Draw(t, "vim")
 		key(k, k)
 	default:

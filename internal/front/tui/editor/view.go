@@ -258,14 +258,3 @@ func (e *Editor) vertical(v *View, row int) {
 	e.moveTo(pos)
 	e.goal = goal
 }
-
-// Click moves the cursor to the character at a cell of the view.
-func (e *Editor) Click(row, col int) {
-	v := e.View()
-	r := &v.Rows[min(max(row, 0), len(v.Rows)-1)]
-	pos := r.at(max(col, 0))
-	if pos >= r.end && r.Soft && r.end > r.start {
-		pos = e.prev(r.end)
-	}
-	e.moveTo(pos)
-}
