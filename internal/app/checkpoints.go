@@ -67,6 +67,7 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 // beginTurn is called before a turn is announced.
 func (r *run) beginTurn(ctx context.Context, t *turn.Turn) ([]msg.Message, error) {
 	r.next.end()
+	r.hooks.wakeUp(false)
 	if err := r.beginServers(ctx, t); err != nil {
 		return nil, err
 	}

@@ -225,9 +225,10 @@ func (h *hooks) failed(ctx context.Context, t *turn.Turn) turn.Hooked {
 
 // asking tells hooks that a question waits for the person.
 func (h *hooks) asking(a event.Ask) {
-	h.observe(hook.Payload{Event: hook.Notification, Match: "permission_prompt", Fields: map[string]any{
-		"message": "Lathe needs your permission to use " + a.Tool, "title": "Permission needed", "notification_type": "permission_prompt",
-	}})
+	h.notify("permission_prompt", "Permission needed", "Lathe needs your permission to use "+a.Tool)
+	if p := h.r.agent; p != nil && h.r.work.Has(p.id) {
+		h.notify("agent_needs_input", "A sub-agent waits", "A sub-agent in the background needs your permission to use "+a.Tool)
+	}
 }
 
 // loaded tells hooks of an instruction file.

@@ -38,6 +38,7 @@ type hooks struct {
 
 	files fileWatch // of the session
 	tasks taskNumbers
+	idle  idleWatch
 
 	mu    sync.Mutex
 	cwd   string // as last seen
@@ -250,6 +251,7 @@ func (h *hooks) close() {
 	if h == nil {
 		return
 	}
+	h.wakeUp(true)
 	h.files.close()
 	if h.begun {
 		p := hook.Payload{Event: hook.SessionEnd, Match: "other", Fields: map[string]any{"reason": "other"}, Limit: h.endLimit()}

@@ -52,7 +52,7 @@ func (r *run) openServers() error {
 	dirs := r.place.sys.Dirs
 	deps := mcp.Deps{
 		Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv, Dir: dirs.Work, Project: first(r.place.root, dirs.Work), Version: Version,
-		Roots: r.tools.workspace.Roots(), Elicit: r.elicit, Spill: r.spillServer, Changed: s.changed, Tokens: mcp.NewTokens(dirs.State),
+		Roots: r.tools.workspace.Roots(), Elicit: r.elicit, Visited: r.visited, Spill: r.spillServer, Changed: s.changed, Tokens: mcp.NewTokens(dirs.State),
 		Known: r.knownServers(),
 	}
 	if r.canCall("mcp_message") {

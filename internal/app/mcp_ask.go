@@ -26,6 +26,13 @@ func (r *run) elicit(ctx context.Context, e mcp.Elicitation) (mcp.Elicited, erro
 	}
 	answer, decided := r.elicitHook(ctx, hook.Elicitation, e.Server, fields)
 	if !decided {
+		kind := "elicitation_dialog"
+		if e.URL != "" {
+			kind = "elicitation_url_dialog"
+		}
+		if r.canCall("elicitation") {
+			r.hooks.notify(kind, "Input needed", "The MCP server "+e.Server+" asks for your input")
+		}
 		raw, err := r.session.Call(ctx, "elicitation", "", e)
 		if err != nil {
 			return mcp.Elicited{}, err
@@ -33,12 +40,18 @@ func (r *run) elicit(ctx context.Context, e mcp.Elicitation) (mcp.Elicited, erro
 		if err := json.Unmarshal(raw, &answer); err != nil {
 			return mcp.Elicited{}, fmt.Errorf("the answer to an elicitation: %w", err)
 		}
+		r.hooks.notify("elicitation_response", "Input given", "Your answer to the MCP server "+e.Server+": "+answer.Action)
 	}
 	after := map[string]any{"mcp_server_name": e.Server, "action": answer.Action, "content": answer.Content, "mode": e.Mode}
 	if changed, ok := r.elicitHook(ctx, hook.ElicitationResult, e.Server, after); ok {
 		answer = changed
 	}
 	return answer, nil
+}
+
+// visited tells hooks that the person has done at an address what a server wanted.
+func (r *run) visited(server string) {
+	r.hooks.notify("elicitation_complete", "Done", "What the MCP server "+server+" wanted on the web is done")
 }
 
 // elicitHook fires the hooks of an elicitation. It reports whether one answered; a block is a no.

@@ -400,5 +400,6 @@ func (r *run) afterTurn(t *turn.Turn) {
 		r.touchedMu.Unlock()
 	}
 	r.custom.endTurn()
+	r.hooks.rest(idleAfter)
 	r.suggestNext(t)
 }

@@ -245,6 +245,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 	_, _ = fmt.Fprintf(b.file, "\n%s\n", reportText(out)) // the report is told anyway
 	_ = b.file.Close()
 	close(b.done)
+	w.r.hooks.agentEnded(task)
 	use := run.agent.used(task.Ended.Sub(task.Started))
 	w.ended(task, out.note, fmt.Sprintf("Sub-agent %q %s", task.Description, stateWord(state)), &use)
 }

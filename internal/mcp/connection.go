@@ -255,6 +255,9 @@ func (c *connection) options() *sdk.ClientOptions {
 			caps.Elicitation.Form, caps.Elicitation.URL = &sdk.FormElicitationCapabilities{}, &sdk.URLElicitationCapabilities{}
 		}
 		o.ElicitationHandler = c.elicit
+		if d.Visited != nil {
+			o.ElicitationCompleteHandler = func(context.Context, *sdk.ElicitationCompleteNotificationRequest) { d.Visited(c.sv.cfg.Name) }
+		}
 	}
 	return o
 }

@@ -44,6 +44,8 @@ type Deps struct {
 	Exchange Exchange
 	// Elicit asks a person for what a server wants to know. Nil, or an error: the server is told that nobody answers.
 	Elicit func(ctx context.Context, e Elicitation) (Elicited, error)
+	// Visited is told that the person has done at an address what the server wanted. Nil: nobody is.
+	Visited func(server string)
 	// Spill keeps content that is too large or of no kind that a model can read, and returns its path.
 	Spill func(name string, data []byte) (string, error)
 	// Changed is told that a server's state or lists have changed.
