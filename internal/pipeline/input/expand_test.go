@@ -153,6 +153,8 @@ func TestJoins(t *testing.T) {
 		{"a sub-agent", event.Prompt{Text: "ask @agent-x about it"}, false},
 		{"an address", event.Prompt{Text: "ask a@b.org"}, true},
 		{"a file in what was piped in", event.Prompt{Text: "see @a.md", Typed: 3}, true},
+		{"a file, where nothing was typed", event.Prompt{Text: "see @a.md", Typed: -1}, true},
+		{"a command, where nothing was typed", event.Prompt{Text: "/compact now", Typed: -1}, true},
 		{"deep thinking", event.Prompt{Text: "ultrathink about it"}, false},
 		{"no turn", event.Prompt{Text: "x", NoQuery: true}, false},
 		{"ended work", event.Prompt{Text: "x", Origin: "task-notification"}, false},
