@@ -99,3 +99,29 @@ func TestTheTranscriptSaysWhoAllowed(t *testing.T) {
 		t.Errorf("false verdicts:\n%s", text)
 	}
 }
+
+func TestTheQuestionOfASubAgentNamesIt(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(
+		answer(fakeapi.Call("Agent", map[string]any{"description": "make a file", "prompt": "do it", "subagent_type": "general-purpose", "run_in_background": false})),
+		answer(bash("touch made.txt")), fakeapi.Text("The report."), fakeapi.Text("It is done.")))
+	s := r.start(100, 30)
+	s.waitFor("manual mode")
+	s.keys("make it<enter>")
+	s.waitFor("Run this command?", "The sub-agent general-purpose asks (make a file)")
+	s.keys("y")
+	s.waitFor("It is done.")
+}
+
+func TestAForkHasATitleOfItsOwn(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(fakeapi.Text("The first answer."), fakeapi.Text("The second answer.")))
+	s := r.start(100, 30, "say hello")
+	s.waitFor("The first answer.")
+	s.keys("/rename my work<enter>")
+	s.waitFor("now called my work")
+	s.keys("/fork<enter>")
+	s.waitFor("a copy of")
+	s.keys("more<enter>")
+	s.waitFor("The second answer.")
+	s.keys("/clear<enter>/resume<enter>")
+	s.waitFor("Go on with a session", "my work (fork)")
+}

@@ -231,7 +231,13 @@ func sameFamily(alias, model string) bool {
 	return false
 }
 
-func (a *agentPart) ref() event.Agent { return event.Agent{ID: a.id, Type: a.def.Name, Task: a.task} }
+func (a *agentPart) ref() event.Agent {
+	out := event.Agent{ID: a.id, Type: a.def.Name, Task: a.task}
+	if a.tree != nil {
+		out.Dir = a.tree.Path
+	}
+	return out
+}
 
 // agentOutcome is how a sub-agent's turn ended.
 type agentOutcome struct {

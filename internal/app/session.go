@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -207,11 +208,36 @@ func resume(o *options, p *place, store jsonl.Store, start jsonl.Start, ref stri
 	if info, err := os.Stat(state.Meta.Path); err == nil && info.Size() > bigTranscript {
 		debug.FreeOSMemory()
 	}
+	if o.fork && state.Meta.Title != "" { // two of one name could not be told apart
+		if err := log.Keep("title", forkTitle(state.Meta.Title)); err != nil {
+			return nil, errors.Join(err, log.Close())
+		}
+		state.Meta.Title = forkTitle(state.Meta.Title)
+	}
 	c := &conversation{state: *state, log: log, dir: log.SpillDir(), resumed: true}
 	if keepsNothing(o, p) {
 		c.log, c.dir = session.None(log.ID()), ""
 	}
 	return c, nil
+}
+
+// forkTitle is the title of a copy: "x (fork)", then "x (fork 2)".
+func forkTitle(title string) string {
+	base, n := title, 1
+	if i := strings.LastIndex(title, " (fork"); i >= 0 {
+		switch rest := title[i+len(" (fork"):]; {
+		case rest == ")":
+			base, n = title[:i], 2
+		default:
+			if k, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(rest, " "), ")")); err == nil && k > 1 {
+				base, n = title[:i], k+1
+			}
+		}
+	}
+	if n == 1 {
+		return base + " (fork)"
+	}
+	return fmt.Sprintf("%s (fork %d)", base, n)
 }
 
 func entrypoint(p *place) string {

@@ -18,7 +18,10 @@ type Envelope struct {
 }
 
 // Agent names a sub-agent: its id, its type, and what it was asked to do in a few words.
-type Agent struct{ ID, Type, Task string }
+type Agent struct {
+	ID, Type, Task string
+	Dir            string // its own work tree; "": it works where the session does
+}
 
 // Conn is all that a front end knows of a session.
 //

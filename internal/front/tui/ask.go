@@ -11,18 +11,40 @@ import (
 )
 
 // asked opens the dialog for a question.
-func (u *ui) asked(e event.Ask) {
+func (u *ui) asked(e event.Ask, who event.Agent) {
+	d := u.askDialog(e)
+	if c, ok := d.(*choice); ok && who.ID != "" {
+		body := c.body
+		c.body = func(cols int) []string {
+			return append(textBody(u.th.Strong.Paint(agentName(who)), "")(cols), body(cols)...)
+		}
+	}
+	u.open(d)
+	u.attention("Lathe asks: " + e.Tool)
+}
+
+// agentName says which sub-agent asks, and where it works.
+func agentName(a event.Agent) string {
+	text := "The sub-agent " + a.Type + " asks"
+	if a.Task != "" {
+		text += " (" + a.Task + ")"
+	}
+	if a.Dir != "" {
+		text += ", in " + a.Dir
+	}
+	return width.Inert(text)
+}
+
+func (u *ui) askDialog(e event.Ask) dialog {
 	switch e.Tool {
 	case "ExitPlanMode":
-		u.open(u.planDialog(e))
+		return u.planDialog(e)
 	case "AskUserQuestion":
-		u.open(u.questionDialog(e))
+		return u.questionDialog(e)
 	case "Edit", "Write", "MultiEdit":
-		u.open(u.editDialog(e))
-	default:
-		u.open(u.permissionDialog(e))
+		return u.editDialog(e)
 	}
-	u.attention("Lathe asks: " + e.Tool)
+	return u.permissionDialog(e)
 }
 
 func (u *ui) answer(a event.Answer) {

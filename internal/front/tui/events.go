@@ -77,7 +77,7 @@ func (u *ui) event(env event.Envelope) {
 	case event.State:
 		u.state(e.State)
 	case event.Ask:
-		u.asked(e)
+		u.asked(e, env.Agent)
 	case event.AskWithdrawn:
 		u.withdraw(e.ID)
 	case event.ModeChanged:
@@ -209,7 +209,7 @@ func (u *ui) inside(env event.Envelope) {
 			t.inside = e.Name + " " + width.Inert(e.Summary)
 		}
 	case event.Ask:
-		u.asked(e)
+		u.asked(e, env.Agent)
 	case event.Notice:
 		u.notice(e.Level, e.Text)
 	case event.Message:

@@ -185,7 +185,12 @@ func (p *plain) events() {
 		if err != nil {
 			return
 		}
-		if env.Parent == "" {
+		_, asks := env.Event.(event.Ask)
+		_, withdrawn := env.Event.(event.AskWithdrawn)
+		if asks && env.Agent.ID != "" {
+			p.say("%s", agentName(env.Agent))
+		}
+		if env.Parent == "" || asks || withdrawn { // a sub-agent waits for its answer
 			p.event(env.Event)
 		}
 	}

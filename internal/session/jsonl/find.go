@@ -88,8 +88,13 @@ func (s Store) findTitle(dir, title string) (session.Meta, error) {
 	case 1:
 		return list[0], nil
 	}
-	return session.Meta{}, fmt.Errorf("resume %q: %w (%d in this project); use one of their ids: %s, %s",
-		title, session.ErrAmbiguous, len(list), list[0].ID, list[1].ID)
+	var lines strings.Builder
+	for _, m := range list[:min(len(list), 5)] { // the newest first
+		prompt := []rune(strings.Join(strings.Fields(m.Prompt), " "))
+		fmt.Fprintf(&lines, "\n  %s  %s  %s", m.ID, m.Modified.Local().Format("2006-01-02 15:04"), string(prompt[:min(len(prompt), 60)]))
+	}
+	return session.Meta{}, fmt.Errorf("resume %q: %w (%d in this project); use the id of one, the newest first:%s",
+		title, session.ErrAmbiguous, len(list), lines.String())
 }
 
 // List returns the sessions of a working directory, the newest first. A file that cannot be read, or that holds
