@@ -122,6 +122,8 @@ func TestAForkHasATitleOfItsOwn(t *testing.T) {
 	s.waitFor("a copy of")
 	s.keys("more<enter>")
 	s.waitFor("The second answer.")
-	s.keys("/clear<enter>/resume<enter>")
+	s.keys("<c-d><c-d>")
+	s.end()
+	s = r.start(100, 30, "-r")
 	s.waitFor("Go on with a session", "my work (fork)")
 }
