@@ -62,6 +62,7 @@ func (m *menu) enter(u *ui) bool {
 		u.submit()
 		return true
 	}
+	m.now(u)
 	if text, _ := e.value.(string); text == m.token && !m.picked { // all of it is typed: enter means the prompt
 		return false
 	}
@@ -69,8 +70,16 @@ func (m *menu) enter(u *ui) bool {
 	return true
 }
 
+// now takes the token as it is typed by now: the answer to the last key may still be under way.
+func (m *menu) now(u *ui) {
+	if t := u.mentioned(); t != "" && strings.HasPrefix(m.token, "@") {
+		m.token = t
+	}
+}
+
 // take puts the chosen entry in the place of what was typed.
 func (m *menu) take(u *ui, whole bool) {
+	m.now(u)
 	e := m.entries[m.sel]
 	text, _ := e.value.(string)
 	if !whole && !strings.HasSuffix(text, "/") {
