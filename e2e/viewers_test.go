@@ -188,8 +188,8 @@ console.log(JSON.stringify({
 	for _, s := range got.Here {
 		listed[s.ID] = fmt.Sprint(s.Prompt, "; ", s.Title, "; ", s.Cwd)
 	}
-	line := "Change the <first> file; my session; " + r.dir
-	if d := cmp.Diff(map[string]string{id: line, fork: line}, listed); d != "" || got.All != 2 {
+	line := func(title string) string { return "Change the <first> file; " + title + "; " + r.dir }
+	if d := cmp.Diff(map[string]string{id: line("my session"), fork: line("my session (fork)")}, listed); d != "" || got.All != 2 {
 		t.Errorf("listed sessions (%d in all):\n%s", got.All, d)
 	}
 	want := []string{
