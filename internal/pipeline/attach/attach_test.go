@@ -297,7 +297,9 @@ func queuedIn(queue *[]event.Prompt) attach.Source {
 
 // An interrupt while the sources collect loses nothing that one of them has taken: what was queued stays queued, and what a
 // source takes for told is told.
-func TestInterruptLosesNothing(t *testing.T) {
+func TestInterruptLosesNothing(t *testing.T) { synctest.Test(t, interruptLosesNothing) }
+
+func interruptLosesNothing(t *testing.T) {
 	queue := []event.Prompt{{ID: "q1", Text: "also this"}}
 	told := false
 	once := attach.Source{Name: "once", Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) {
@@ -309,6 +311,7 @@ func TestInterruptLosesNothing(t *testing.T) {
 	}}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	slow := attach.Source{Name: "slow", When: func(*turn.Turn, attach.Seen) bool { return ctx.Err() == nil }, Collect: func(ctx context.Context, _ *turn.Turn, _ attach.Seen) ([]attach.Item, error) {
+		synctest.Wait() // the others are ready
 		cancel(turn.ErrInterrupted)
 		<-ctx.Done()
 		return nil, ctx.Err()
