@@ -146,7 +146,7 @@ func (e *editor) store(cwd string) (jsonl.Store, error) {
 	if err != nil {
 		return jsonl.Store{}, err
 	}
-	return jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Project: projectName(p)}, nil
+	return jsonl.Store{StateDir: p.Sys.Dirs.State, Version: Version, Project: p.ProjectName()}, nil
 }
 
 // List implements acp.Agent.

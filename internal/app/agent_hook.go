@@ -13,7 +13,7 @@ const hookAgentPrompt = `You check one thing for a hook of the user's and answer
 // nobody is shown it; its cost counts.
 func (r *run) agentHook(ctx context.Context, model, prompt string) (string, error) {
 	def := agent.Def{Name: "hook", Prompt: hookAgentPrompt, Tools: []string{"Read", "Grep", "Glob"}, MaxTurns: 50, NoMemory: true, NoGit: true}
-	a := &agentPart{def: def, parent: r, depth: r.depth() + 1, call: "hook-" + r.place.sys.NewID(), task: "hook", quiet: true}
+	a := &agentPart{def: def, parent: r, depth: r.depth() + 1, call: "hook-" + r.place.Sys.NewID(), task: "hook", quiet: true}
 	a.model = first(model, r.smallModel())
 	a.model = r.resolve1m(a.model)
 	child, err := a.build(ctx)

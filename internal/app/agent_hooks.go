@@ -15,15 +15,15 @@ func (r *run) agentHookSource(def agent.Def) []hook.Source {
 	if len(def.Hooks) == 0 || string(def.Hooks) == "null" || r.o.recording != nil {
 		return nil
 	}
-	off, onlyManaged := hooksOff(r.place.settings)
+	off, onlyManaged := hooksOff(r.place.Settings)
 	managed := def.Scope == agent.Managed
 	switch {
 	case off == config.Managed, off != "" && !managed, onlyManaged && !managed,
 		r.o.bare && !managed && def.Scope != agent.CLI,
-		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.trustsAt(def.Path):
+		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.TrustsAt(def.Path):
 		return nil
 	}
-	return []hook.Source{{Scope: "agent " + def.Name, File: first(def.Path, "the agent "+def.Name), Dir: r.place.sys.Dirs.Work, Hooks: def.Hooks}}
+	return []hook.Source{{Scope: "agent " + def.Name, File: first(def.Path, "the agent "+def.Name), Dir: r.place.Sys.Dirs.Work, Hooks: def.Hooks}}
 }
 
 // openAgentHooks gives a sub-agent the session's hooks, those of the agents above it, and its own.
@@ -38,7 +38,7 @@ func (r *run) openAgentHooks() {
 		return
 	}
 	sources[0].Hooks = stopOfAgent(sources[0].Hooks)
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	set := hook.Parse(sources, perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
 	for _, w := range set.Warnings {
 		r.warn(w)

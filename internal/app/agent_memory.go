@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/agent"
+	"lathe/internal/file"
 	"lathe/internal/memory"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/attach"
@@ -40,11 +41,11 @@ func (r *run) openNotes(def *agent.Def) {
 
 // notesDir is where an agent keeps its notes. Those of a project stay in the project, whatever links it has.
 func (r *run) notesDir(def agent.Def) (string, bool) {
-	off := r.o.bare || r.o.recording != nil || isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"))
+	off := r.o.bare || r.o.recording != nil || isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"))
 	if def.Memory == "" || off || !r.wants(def.Memory) {
 		return "", false
 	}
-	name, d := dirName(def.Name), r.place.sys.Dirs
+	name, d := dirName(def.Name), r.place.Sys.Dirs
 	if def.Memory == "user" {
 		own := filepath.Join(d.State, "agent-memory", name)
 		if other := filepath.Join(d.Config, "agent-memory", name); d.Config != "" && !isDir(own) && isDir(other) {
@@ -52,11 +53,11 @@ func (r *run) notesDir(def agent.Def) (string, bool) {
 		}
 		return own, true
 	}
-	if !r.place.trusted {
+	if !r.place.Trusted {
 		return "", false
 	}
 	folder := map[string]string{"project": "agent-memory", "local": "agent-memory-local"}[def.Memory]
-	top := first(r.place.projectRoot, r.place.project)
+	top := first(r.place.ProjectRoot, r.place.Project)
 	dir := filepath.Join(top, ".claude", folder, name)
 	if !staysBelow(top, filepath.Join(dir, memory.IndexName)) {
 		r.warn("the memory of the agent " + def.Name + " is not used: a link leads out of the project, in " + dir)
@@ -83,7 +84,7 @@ func staysBelow(top, path string) bool {
 		path = up
 	}
 	real, err := filepath.EvalSymlinks(path)
-	return err == nil && (real == top || below(top, real))
+	return err == nil && (real == top || file.Below(top, real))
 }
 
 // dirName makes an agent's name one of a directory.

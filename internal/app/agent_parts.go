@@ -42,7 +42,7 @@ func (r *run) agentPrompt(cfg prompt.Config) (prompt.Deps, error) {
 		return prompt.Deps{}, err
 	}
 	cfg.Agent, cfg.Cwd, cfg.Git = &a.def.Prompt, r.tools.workspace.Cwd(), cfg.Git && !a.def.NoGit
-	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.session.Freeze, Clean: r.place.redact.String}, nil
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.session.Freeze, Clean: r.place.Redact.String}, nil
 }
 
 // agentSources are the attachments of a sub-agent: instruction files, the skills that it begins with, the others'
@@ -81,7 +81,7 @@ func (r *run) preloaded() attach.Source {
 		When: func(t *turn.Turn, seen attach.Seen) bool { return t.Step == 1 && !seen.Any(name) },
 		Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) {
 			var out []attach.Item
-			vars := skill.Vars{Session: r.conv.log.ID(), Effort: r.agent.effort, Project: first(r.place.root, r.place.sys.Dirs.Work)}
+			vars := skill.Vars{Session: r.conv.log.ID(), Effort: r.agent.effort, Project: first(r.place.Root, r.place.Sys.Dirs.Work)}
 			all := r.skills()
 			for _, wanted := range r.agent.def.Skills {
 				for _, s := range all {

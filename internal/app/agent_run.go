@@ -111,8 +111,8 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 	r := a.parent
 	r.changing.Lock() // this runs beside the session, which takes up settings
 	place := *r.place
-	place.settings = r.latest
-	place.notes = nil // they are told
+	place.Settings = r.latest
+	place.Notes = nil // they are told
 	r.changing.Unlock()
 	child := &run{common: r.common, agent: a, place: &place}
 	a.effort = first(a.effort, child.effort())
@@ -160,9 +160,9 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 func (r *run) openAgent() {
 	a, top := r.agent, r.root()
 	store := sessionStore(r.o, r.place, r.prices)
-	start := jsonl.Start{ID: top.conv.log.ID(), Dir: r.place.sys.Dirs.Work}
-	if r.place.root != "" {
-		start.Branch = git.Branch(r.place.root)
+	start := jsonl.Start{ID: top.conv.log.ID(), Dir: r.place.Sys.Dirs.Work}
+	if r.place.Root != "" {
+		start.Branch = git.Branch(r.place.Root)
 	}
 	path := top.conv.log.Path()
 	r.conv = &conversation{log: session.None(start.ID), dir: top.conv.folder()}
@@ -207,7 +207,7 @@ func agentID(parent *run, call string, n int) string {
 
 // agentModel applies the documented order: the call, the definition, CLAUDE_CODE_SUBAGENT_MODEL, the model above.
 func (r *run) agentModel(q toolagent.Request) string {
-	getenv, above := r.place.sys.Getenv, r.session.Model()
+	getenv, above := r.place.Sys.Getenv, r.session.Model()
 	if r.model.model != "" {
 		return above // a recording
 	}
@@ -258,7 +258,7 @@ func (o agentOutcome) result() tool.Result {
 // written.
 func (r *run) runAgent(ctx context.Context, prompt string) (agentOutcome, error) {
 	a := r.agent
-	start := r.place.sys.Now()
+	start := r.place.Sys.Now()
 	var result *event.Result
 	var text lastText // of the last answer, should the result have none
 	for env, err := range r.session.Submit(ctx, event.Prompt{Text: prompt, Literal: true}) {
@@ -283,7 +283,7 @@ func (r *run) runAgent(ctx context.Context, prompt string) (agentOutcome, error)
 	if result == nil {
 		return agentOutcome{}, errors.New("the sub-agent ended without a result")
 	}
-	return r.outcome(*result, text.text, r.place.sys.Now().Sub(start), prompt), nil
+	return r.outcome(*result, text.text, r.place.Sys.Now().Sub(start), prompt), nil
 }
 
 // lastText is the newest text of a sub-agent, without what it said before its last calls when there is any after them.

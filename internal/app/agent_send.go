@@ -95,7 +95,7 @@ func (r *run) sendMessage(ctx context.Context, m toolagent.Message) (toolagent.S
 		if b == nil {
 			return r.goOn(ctx, a, m)
 		}
-		if w.deliver(b, event.Prompt{ID: r.place.sys.NewID(), Text: m.Text, Literal: true}) {
+		if w.deliver(b, event.Prompt{ID: r.place.Sys.NewID(), Text: m.Text, Literal: true}) {
 			return toolagent.Sent{
 				Success: true, AgentID: a.id,
 				Message: "Sub-agent " + a.id + " works still; it gets the message with its next step. You are told when it has ended.",

@@ -12,7 +12,7 @@ import (
 // agentServerEntries are the MCP servers that a definition brings along and that may be started here: a plugin's never, a
 // project's with trust, and none that a policy refuses. What the session has by the same name stays the session's.
 func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
-	if len(def.Inline) == 0 || r.o.recording != nil || def.Scope == agent.Plugin || def.Scope == agent.Project && !r.place.trustsAt(def.Path) {
+	if len(def.Inline) == 0 || r.o.recording != nil || def.Scope == agent.Plugin || def.Scope == agent.Project && !r.place.TrustsAt(def.Path) {
 		return nil
 	}
 	given := def.Scope == agent.CLI || def.Scope == agent.Managed
@@ -49,9 +49,9 @@ func (r *run) openOwnServers(ctx context.Context) {
 	if len(configs) == 0 {
 		return
 	}
-	dirs, ts := r.place.sys.Dirs, r.tools
+	dirs, ts := r.place.Sys.Dirs, r.tools
 	set := mcp.New(mcp.Deps{
-		Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv, Dir: dirs.Work, Project: first(r.place.root, dirs.Work),
+		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work),
 		Version: Version, Roots: ts.workspace.Roots(), Spill: r.spillServer, Changed: func(string) {}, Tokens: mcp.NewTokens(dirs.State),
 		Known: r.knownServers(),
 	}, configs)

@@ -19,7 +19,7 @@ const (
 
 // summarises reports whether summaries are wanted.
 func (r *run) summarises() bool {
-	return r.o.agentSummaries && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_AGENT_PROGRESS_SUMMARIES"))
+	return r.o.agentSummaries && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AGENT_PROGRESS_SUMMARIES"))
 }
 
 // did notes what a sub-agent does, for its next summary. The caller holds the lock.
@@ -45,7 +45,7 @@ func (b *backAgent) did(e event.Event) {
 // that comes after its end is not told.
 func (w *work) summarise(ctx context.Context, b *backAgent, a *agentPart) {
 	every := summaryEvery
-	if ms, err := strconv.Atoi(w.r.place.sys.Getenv("LATHE_AGENT_SUMMARY_MS")); err == nil && ms > 0 {
+	if ms, err := strconv.Atoi(w.r.place.Sys.Getenv("LATHE_AGENT_SUMMARY_MS")); err == nil && ms > 0 {
 		every = time.Duration(ms) * time.Millisecond
 	}
 	tick := time.NewTicker(every)

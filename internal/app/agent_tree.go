@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lathe/internal/agent"
+	"lathe/internal/file"
 	"lathe/internal/git"
 	"lathe/internal/hook"
 	"lathe/internal/perm"
@@ -40,7 +41,7 @@ type agentTree struct {
 
 // isolates reports whether sub-agents can have a work tree here. With the sandbox on they cannot: what commands may reach
 // follows from the session's folders and rules there, not from the tree's.
-func (r *run) isolates() bool { return r.place.root != "" && r.sandbox.Mode() == sandbox.Off }
+func (r *run) isolates() bool { return r.place.Root != "" && r.sandbox.Mode() == sandbox.Off }
 
 // lockTrees waits until no other git makes a work tree or takes one away.
 func (w *work) lockTrees(ctx context.Context) (unlock func(), err error) {
@@ -69,7 +70,7 @@ func (r *run) openTree(ctx context.Context) error {
 		return fmt.Errorf("isolation %s: %w", agent.Worktree, err)
 	}
 	t := a.tree
-	below, err := filepath.Rel(t.Root, r.place.sys.Dirs.Work)
+	below, err := filepath.Rel(t.Root, r.place.Sys.Dirs.Work)
 	if err != nil || !filepath.IsLocal(below) {
 		below = "."
 	}
@@ -77,8 +78,7 @@ func (r *run) openTree(ctx context.Context) error {
 	if !isDir(start) { // not in the commit
 		start = t.Path
 	}
-	r.place.sys.Dirs.Work, r.place.root = start, t.Path
-	r.place.lookAtGit() // the tree has an index of its own, and conditions of the configuration may hold in it alone
+	r.place.Move(start, t.Path)
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (r *run) haveTree(ctx context.Context) error {
 	case a.tree != nil && isDir(a.tree.Path):
 		return nil
 	case a.tree != nil && a.tree.Branch != "":
-		if err := git.AddWorktree(ctx, a.tree.Root, a.tree.Path, a.tree.Branch, a.tree.Base, r.place.trusted); err != nil {
+		if err := git.AddWorktree(ctx, a.tree.Root, a.tree.Path, a.tree.Branch, a.tree.Base, r.place.Trusted); err != nil {
 			return fmt.Errorf("its work tree %s is gone and cannot be made again: %w", a.tree.Path, err)
 		}
 		return nil
@@ -115,11 +115,11 @@ func (r *run) newTree(ctx context.Context) (*agentTree, error) {
 	if a.parent.makesTrees() {
 		return a.parent.hooks.createTree(ctx, name)
 	}
-	root := a.parent.place.root
+	root := a.parent.place.Root
 	if root == "" {
-		return nil, fmt.Errorf("%s is in no git repository", r.place.sys.Dirs.Work)
+		return nil, fmt.Errorf("%s is in no git repository", r.place.Sys.Dirs.Work)
 	}
-	trusted := r.place.trusted
+	trusted := r.place.Trusted
 	base := git.Commit(ctx, root, "HEAD")
 	if r.treeBase() == "fresh" {
 		base = first(git.Commit(ctx, root, "refs/remotes/origin/HEAD"), base)
@@ -127,7 +127,7 @@ func (r *run) newTree(ctx context.Context) (*agentTree, error) {
 	if base == "" {
 		return nil, errors.New("the repository has no commit yet")
 	}
-	dir, err := treesDir(r.root().place.root, root)
+	dir, err := treesDir(r.root().place.Root, root)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func treesDir(top, root string) (string, error) {
 
 // treeBase is the setting worktree.baseRef: fresh (what the remote's default branch was when it was last fetched) or head.
 func (r *run) treeBase() string {
-	for _, l := range r.place.settings.Layers { // highest first
+	for _, l := range r.place.Settings.Layers { // highest first
 		var in struct {
 			BaseRef string `json:"baseRef"`
 		}
@@ -193,8 +193,8 @@ func (h *hooks) createTree(ctx context.Context, name string) (*agentTree, error)
 	if err != nil {
 		return nil, err
 	}
-	t := &agentTree{Root: first(h.r.place.root, h.r.place.sys.Dirs.Work), Path: path}
-	if t.Ignored, err = git.Ignored(ctx, path, h.r.place.trusted); err == nil { // else it is kept: there is no telling what is new
+	t := &agentTree{Root: first(h.r.place.Root, h.r.place.Sys.Dirs.Work), Path: path}
+	if t.Ignored, err = git.Ignored(ctx, path, h.r.place.Trusted); err == nil { // else it is kept: there is no telling what is new
 		t.Base, t.Head = git.Commit(ctx, path, "HEAD"), git.Branch(path)
 	}
 	return t, nil
@@ -233,7 +233,7 @@ func (r *run) dropTree(t *agentTree) error {
 	if t.Base == "" {
 		return nil
 	}
-	trusted := r.place.trusted
+	trusted := r.place.Trusted
 	was := git.Begun{Base: t.Base, Branch: first(t.Branch, t.Head), Ignored: t.Ignored}
 	untouched, err := git.Untouched(ctx, t.Path, was, trusted)
 	switch {
@@ -281,7 +281,7 @@ func (r *run) ruleset() *perm.Ruleset {
 	if t.book == book {
 		return t.set
 	}
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	rules := slices.Clone(book.rules)
 	for i, rule := range rules {
 		rules[i].Dir = t.moved(rule.Dir)
@@ -300,7 +300,7 @@ func (r *run) ruleset() *perm.Ruleset {
 		}
 	}
 	set, _ := perm.Compile(rules, perm.Options{
-		Start: t.moved(r.root().place.sys.Dirs.Work), Home: d.Home, ProjectRoot: t.moved(r.root().place.sys.Dirs.Work), Platform: platform(), Trusted: r.place.counts(),
+		Start: t.moved(r.root().place.Sys.Dirs.Work), Home: d.Home, ProjectRoot: t.moved(r.root().place.Sys.Dirs.Work), Platform: platform(), Trusted: r.place.Counts(),
 	})
 	t.book, t.set = book, set
 	return set
@@ -317,7 +317,7 @@ func (t *agentTree) moved(dir string) string {
 	return dir
 }
 
-func within(dir, path string) bool { return path == dir || below(dir, path) }
+func within(dir, path string) bool { return path == dir || file.Below(dir, path) }
 
 // judge decides on a call. In a work tree what the rules say of the checkout itself holds beside what they say of the
 // copy, and files of the checkout are not changed by the file tools: that is what the tree is for.

@@ -10,7 +10,9 @@ import (
 
 	"lathe/internal/agent"
 	"lathe/internal/config"
+	"lathe/internal/file"
 	"lathe/internal/perm"
+	"lathe/internal/place"
 	toolagent "lathe/internal/tool/agent"
 )
 
@@ -23,7 +25,7 @@ const (
 // openAgents reads the definitions that were given, and finds the one that the session works by.
 func (r *run) openAgents() error {
 	var err error
-	if r.given, err = givenAgents(r.o, r.place.sys.Dirs.Work); err != nil {
+	if r.given, err = givenAgents(r.o, r.place.Sys.Dirs.Work); err != nil {
 		return err
 	}
 	r.work = newWork(r)
@@ -37,7 +39,7 @@ func givenAgents(o *options, work string) ([]agent.Def, error) {
 		return nil, nil
 	}
 	if !strings.HasPrefix(text, "{") && text != "null" {
-		b, err := os.ReadFile(absolute(work, text))
+		b, err := os.ReadFile(place.Absolute(work, text))
 		if err != nil {
 			return nil, fmt.Errorf("--agents: it is neither a JSON object nor a file: %w", err)
 		}
@@ -53,25 +55,25 @@ func givenAgents(o *options, work string) ([]agent.Def, error) {
 // agents finds the types of sub-agents of this moment. A project's load like its other files, since they grant nothing;
 // those of a project that is not trusted stand behind all others, so that they take no name away, and choose no model.
 func (r *run) agents() []agent.Def {
-	getenv := r.place.sys.Getenv
-	d := r.place.sys.Dirs
+	getenv := r.place.Sys.Getenv
+	d := r.place.Sys.Dirs
 	p := agent.Places{
-		Work: r.place.project, Root: r.place.projectRoot, Given: r.given, Extra: r.pluginsNow().agents,
+		Work: r.place.Project, Root: r.place.ProjectRoot, Given: r.given, Extra: r.pluginsNow().agents,
 		NoBuiltIn: isOn(getenv("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS")), NoExplore: isOn(getenv("CLAUDE_CODE_DISABLE_EXPLORE_PLAN_AGENTS")),
 	}
 	if !r.o.bare && r.o.recording == nil {
 		p.Managed = config.ManagedDirs()
-		p.Project = r.wants("project") && r.place.trusted
+		p.Project = r.wants("project") && r.place.Trusted
 		if r.wants("user") {
 			p.Config, p.State = d.Config, d.State
 		}
 	}
 	out := agent.Find(p)
-	if !r.place.trusted && r.wants("project") && !r.o.bare && r.o.recording == nil {
-		for _, def := range agent.Find(agent.Places{Work: d.Work, Root: r.place.root, Project: true, NoBuiltIn: true}) {
+	if !r.place.Trusted && r.wants("project") && !r.o.bare && r.o.recording == nil {
+		for _, def := range agent.Find(agent.Places{Work: d.Work, Root: r.place.Root, Project: true, NoBuiltIn: true}) {
 			real, err := filepath.EvalSymlinks(def.Path)
-			top, topErr := filepath.EvalSymlinks(first(r.place.root, d.Work))
-			if err != nil || topErr != nil || !below(top, real) || slices.ContainsFunc(out, func(o agent.Def) bool { return o.Name == def.Name }) {
+			top, topErr := filepath.EvalSymlinks(first(r.place.Root, d.Work))
+			if err != nil || topErr != nil || !file.Below(top, real) || slices.ContainsFunc(out, func(o agent.Def) bool { return o.Name == def.Name }) {
 				continue // a link must not make another file's text a prompt
 			}
 			def.Model, def.Effort, def.Memory, def.Initial, def.Hooks, def.Inline = "", "", "", "", nil, nil // what is paid for, is kept and runs is not theirs to choose
@@ -135,7 +137,7 @@ func (r *run) spawnable() []agent.Def {
 }
 
 func (r *run) backgroundOn() bool {
-	return !r.o.bare && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"))
+	return !r.o.bare && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"))
 }
 
 func (r *run) limit(key string, usual int) int {
@@ -157,7 +159,7 @@ func (r *run) depth() int {
 func (r *run) mainAgent() error {
 	name := r.o.agent
 	if name == "" {
-		name = r.place.settings.String("agent", "", true)
+		name = r.place.Settings.String("agent", "", true)
 	}
 	if name == "" {
 		return nil

@@ -50,7 +50,7 @@ func (r *run) assemble() error {
 		return err
 	}
 	if r.agent == nil {
-		r.compile(r.place.settings.Permissions()) // again: the session's own folder is known now
+		r.compile(r.place.Settings.Permissions()) // again: the session's own folder is known now
 	}
 	deps, err := r.deps()
 	if err != nil {
@@ -68,8 +68,8 @@ func (r *run) engine() error {
 	r.thaw()
 	cfg := engine.Config{
 		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.mode,
-		NewID: r.place.sys.NewID, Now: r.place.sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn, Halted: &r.halted,
-		Begin: r.beginTurn, Clean: r.place.clean, Query: r.query, CanCall: r.canCall, CanAsk: r.canAsk(), ModeSet: r.modeSet,
+		NewID: r.place.Sys.NewID, Now: r.place.Sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn, Halted: &r.halted,
+		Begin: r.beginTurn, Clean: r.place.Clean, Query: r.query, CanCall: r.canCall, CanAsk: r.canAsk(), ModeSet: r.modeSet,
 	}
 	if r.o.askTool() && r.o.permissionPrompts != "none" {
 		cfg.Answer = r.askServer
@@ -107,7 +107,7 @@ func (r *run) engine() error {
 // takeUp brings back what a resumed session had beside its conversation.
 func (r *run) takeUp() {
 	if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
-		r.place.notes = append(r.place.notes, err.Error())
+		r.place.Notes = append(r.place.Notes, err.Error())
 	}
 	if path := first(r.conv.state.Meta.Path, r.conv.log.Path()); path != "" {
 		r.ledger.RestoreAgents(jsonl.AgentAnswers(path, r.ledger.Totals().At))
@@ -141,7 +141,7 @@ func (r *run) thaw() {
 		}
 	}
 	r.conv.state.Frozen = nil
-	r.place.notes = append(r.place.notes, "the tools of the session change for --json-schema, so the prompt cache starts anew")
+	r.place.Notes = append(r.place.Notes, "the tools of the session change for --json-schema, so the prompt cache starts anew")
 }
 
 // keep stores a state record at the end of a turn, and puts the turn on the medium: a loss of power keeps it.
@@ -201,10 +201,10 @@ func (r *run) environment(ctx context.Context) string {
 }
 
 func (r *run) promptDeps() (prompt.Deps, error) {
-	o, d := r.o, r.place.sys.Dirs
+	o, d := r.o, r.place.Sys.Dirs
 	cfg := prompt.Config{
-		Cwd: d.Work, Platform: platform(), Shell: shellName(r.place.sys.Getenv), ExtraDirs: r.dirs, Root: r.place.root,
-		Git: !o.bare && r.place.settings.Bool("includeGitInstructions", true) && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS")),
+		Cwd: d.Work, Platform: platform(), Shell: shellName(r.place.Sys.Getenv), ExtraDirs: r.dirs, Root: r.place.Root,
+		Git: !o.bare && r.place.Settings.Bool("includeGitInstructions", true) && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS")),
 	}
 	if r.agent != nil {
 		return r.agentPrompt(cfg)
@@ -228,7 +228,7 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	}
 	style := r.style()
 	cfg.Style, cfg.General = style.Text, style.Text != "" && !style.Keep
-	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.freeze(style.Name), Clean: r.place.redact.String}, nil
+	return prompt.Deps{Config: cfg, Tools: r.tools.registry.Defs, Freeze: r.freeze(style.Name), Clean: r.place.Redact.String}, nil
 }
 
 // joinPrompt puts a file's text before the inline one.
@@ -257,7 +257,7 @@ func (r *run) toolDeps() tools.Deps {
 	if s := r.tools.structured; s != nil {
 		d.Structured = s.Take
 		d.StructuredRetries = 5
-		if n, err := strconv.Atoi(r.place.sys.Getenv("MAX_STRUCTURED_OUTPUT_RETRIES")); err == nil && n >= 0 {
+		if n, err := strconv.Atoi(r.place.Sys.Getenv("MAX_STRUCTURED_OUTPUT_RETRIES")); err == nil && n >= 0 {
 			d.StructuredRetries = n
 		}
 	}
@@ -271,7 +271,7 @@ func (r *run) touch(paths []string) {
 	r.touchedMu.Lock()
 	r.touched = append(r.touched, paths...)
 	r.touchedMu.Unlock()
-	r.custom.touch(paths, first(r.place.root, r.place.sys.Dirs.Work))
+	r.custom.touch(paths, first(r.place.Root, r.place.Sys.Dirs.Work))
 }
 
 func (r *run) takeTouched() []string {
@@ -297,7 +297,7 @@ func (r *run) sources() []attach.Source {
 	return append(out,
 		attach.Environment(r.environment),
 		attach.Date(),
-		attach.Directory(r.place.sys.Dirs.Work, r.toldDir()),
+		attach.Directory(r.place.Sys.Dirs.Work, r.toldDir()),
 		r.agentMention(),
 		attach.Mention(r.tools.readFile, func(path string) bool { return !r.readDenied(path) }),
 		attach.Changed(r.tools.files, ws.Rel, r.hooks.fileChanged),

@@ -12,7 +12,7 @@ func (r *run) changeCost(_ context.Context, in struct {
 	if in.Model != "" {
 		id = r.resolveFor(in.Model, r.session.Mode())
 	}
-	now := r.place.sys.Now()
+	now := r.place.Sys.Now()
 	tokens, usd := r.keeper.loss(now, id)
 	return map[string]any{"tokens": tokens, "usd": usd, "warning": r.keeper.warning(now, id)}, nil
 }

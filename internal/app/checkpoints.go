@@ -48,17 +48,17 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 	if r.conv.folder() == "" {
 		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
 	}
-	getenv := r.place.sys.Getenv
+	getenv := r.place.Sys.Getenv
 	switch {
-	case isOn(getenv("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING")), !r.place.settings.Bool("fileCheckpointingEnabled", true):
+	case isOn(getenv("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING")), !r.place.Settings.Bool("fileCheckpointingEnabled", true):
 		return nil
 	case r.o.print && !isOn(getenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")) && (r.o.host != nil || !isDir(dir)):
 		return nil
 	}
 	return checkpoint.Open(checkpoint.Options{
-		Dir: dir, Now: r.place.sys.Now, NewID: r.place.sys.NewID,
+		Dir: dir, Now: r.place.Sys.Now, NewID: r.place.Sys.NewID,
 		Exclude: []string{
-			r.place.sys.Dirs.State, r.place.sys.Dirs.Config, filepath.Join(first(r.place.root, r.place.sys.Dirs.Work), ".claude", "worktrees"),
+			r.place.Sys.Dirs.State, r.place.Sys.Dirs.Config, filepath.Join(first(r.place.Root, r.place.Sys.Dirs.Work), ".claude", "worktrees"),
 		},
 		Refuse: r.refuseBack,
 	})

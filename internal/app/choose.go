@@ -27,7 +27,7 @@ func (r *run) modelName() string {
 
 // modelChoice is the name by which the model was chosen.
 func (r *run) modelChoice() string {
-	getenv := r.place.sys.Getenv
+	getenv := r.place.Sys.Getenv
 	name := first(r.model.model, r.o.model, getenv("ANTHROPIC_MODEL"))
 	if name == "" && r.main != nil {
 		name = r.main.Model
@@ -35,13 +35,13 @@ func (r *run) modelChoice() string {
 	if name == "" {
 		name = r.lastModel()
 	}
-	return first(name, r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
+	return first(name, r.place.Settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
 }
 
 // defaultModel is the name of the model of a session for which none was asked for.
 func (r *run) defaultModel() string {
-	getenv := r.place.sys.Getenv
-	return first(r.model.model, getenv("ANTHROPIC_MODEL"), r.place.settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
+	getenv := r.place.Sys.Getenv
+	return first(r.model.model, getenv("ANTHROPIC_MODEL"), r.place.Settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
 }
 
 // modelKind is the state record of the model that a session was changed to.
@@ -79,7 +79,7 @@ func (r *run) resolve1m(name string) string {
 func (r *run) modelTable() *price.Table {
 	o := price.Overrides{Aliases: map[string]string{}, Window: r.number("CLAUDE_CODE_MAX_CONTEXT_TOKENS")}
 	for _, alias := range []string{"opus", "sonnet", "haiku", "fable"} {
-		if target := r.place.sys.Getenv("ANTHROPIC_DEFAULT_" + strings.ToUpper(alias) + "_MODEL"); target != "" {
+		if target := r.place.Sys.Getenv("ANTHROPIC_DEFAULT_" + strings.ToUpper(alias) + "_MODEL"); target != "" {
 			o.Aliases[alias] = target
 		}
 	}
@@ -98,7 +98,7 @@ func first(values ...string) string {
 func (r *run) fallbacks() []string {
 	names := r.o.fallback
 	if len(names) == 0 {
-		names = r.place.settings.Strings("fallbackModel", true)
+		names = r.place.Settings.Strings("fallbackModel", true)
 	}
 	var out []string
 	for _, n := range names {
@@ -110,7 +110,7 @@ func (r *run) fallbacks() []string {
 }
 
 func (r *run) effort() string {
-	return first(r.place.sys.Getenv("CLAUDE_CODE_EFFORT_LEVEL"), r.o.effort, r.place.settings.String("effortLevel", "", false))
+	return first(r.place.Sys.Getenv("CLAUDE_CODE_EFFORT_LEVEL"), r.o.effort, r.place.Settings.String("effortLevel", "", false))
 }
 
 // turnEffort is the effort that turns begin with.
@@ -131,13 +131,13 @@ func (r *run) maxTurns() int {
 	return r.o.maxTurns
 }
 
-func (r *run) noCache() bool { return isOn(r.place.sys.Getenv("DISABLE_PROMPT_CACHING")) }
+func (r *run) noCache() bool { return isOn(r.place.Sys.Getenv("DISABLE_PROMPT_CACHING")) }
 
 // cacheLife is the lifetime of the prompt cache that the user wants; 0: the planner chooses it by price. A server that is
 // not the API itself may not know the longer one, so it gets the shorter one unless the user says otherwise.
 func (r *run) cacheLife() time.Duration {
-	getenv := r.place.sys.Getenv
-	set := first(getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), r.place.settings.String("promptCacheTtl", "", false))
+	getenv := r.place.Sys.Getenv
+	set := first(getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), r.place.Settings.String("promptCacheTtl", "", false))
 	switch {
 	case isOn(getenv("FORCE_PROMPT_CACHING_5M")), set == "5m":
 		return 5 * time.Minute
@@ -151,25 +151,25 @@ func (r *run) cacheLife() time.Duration {
 
 // number reads a whole number from the environment; 0 when it is not set or not a number.
 func (r *run) number(key string) int {
-	n, _ := strconv.Atoi(strings.ReplaceAll(r.place.sys.Getenv(key), "_", ""))
+	n, _ := strconv.Atoi(strings.ReplaceAll(r.place.Sys.Getenv(key), "_", ""))
 	return n
 }
 
 func (r *run) requestConfig() normalize.Config {
 	c := normalize.Config{
 		MaxTokens: r.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"), NoCache: r.noCache(),
-		NoAdaptive:   isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING")),
+		NoAdaptive:   isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING")),
 		Display:      r.o.display,
-		NoInterleave: isOn(r.place.sys.Getenv("DISABLE_INTERLEAVED_THINKING")),
+		NoInterleave: isOn(r.place.Sys.Getenv("DISABLE_INTERLEAVED_THINKING")),
 	}
 	budget := r.o.maxThinking
-	if budget < 0 && r.place.sys.Getenv("MAX_THINKING_TOKENS") != "" {
+	if budget < 0 && r.place.Sys.Getenv("MAX_THINKING_TOKENS") != "" {
 		budget = r.number("MAX_THINKING_TOKENS")
 	}
 	switch {
-	case isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_THINKING")):
+	case isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_THINKING")):
 		c.Thinking = normalize.ThinkOmit
-	case r.o.thinking == "disabled" || budget == 0 || !r.place.settings.Bool("alwaysThinkingEnabled", true):
+	case r.o.thinking == "disabled" || budget == 0 || !r.place.Settings.Bool("alwaysThinkingEnabled", true):
 		c.Thinking = normalize.ThinkOff
 	case budget > 0:
 		c.Budget = budget
@@ -179,12 +179,12 @@ func (r *run) requestConfig() normalize.Config {
 
 func (r *run) retryConfig() model.Config {
 	c := model.Config{
-		StreamOnly: isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK")),
+		StreamOnly: isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK")),
 		Idle:       r.millis("CLAUDE_STREAM_IDLE_TIMEOUT_MS"), NoStream: r.millis("API_TIMEOUT_MS"),
 		OverloadedBase: r.millis("CLAUDE_CODE_OVERLOADED_RETRY_BASE_DELAY_MS"), OverloadedMax: r.millis("CLAUDE_CODE_OVERLOADED_RETRY_MAX_DELAY_MS"),
 		Base: r.millis("LATHE_RETRY_BASE_DELAY_MS"),
 	}
-	if v := r.place.sys.Getenv("CLAUDE_CODE_MAX_RETRIES"); v != "" {
+	if v := r.place.Sys.Getenv("CLAUDE_CODE_MAX_RETRIES"); v != "" {
 		if c.MaxRetries = r.number("CLAUDE_CODE_MAX_RETRIES"); c.MaxRetries <= 0 {
 			c.MaxRetries = -1
 		}
@@ -198,6 +198,6 @@ func (r *run) millis(key string) time.Duration {
 
 // stopCap is how often in a row Stop hooks may make a turn go on; 0 is the usual number.
 func (r *run) stopCap() int {
-	n, _ := strconv.Atoi(r.place.sys.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"))
+	n, _ := strconv.Atoi(r.place.Sys.Getenv("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"))
 	return max(0, n)
 }

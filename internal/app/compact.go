@@ -35,7 +35,7 @@ const (
 // compaction builds stage 5.
 func (r *run) compaction(norm normalize.Deps, cfg normalize.Config) *compact.Stage {
 	d := compact.Deps{
-		Info: r.prices.Info, Budget: &compact.Budget{Dir: r.resultsDir, Clean: r.place.redact.String}, NewID: r.place.sys.NewID,
+		Info: r.prices.Info, Budget: &compact.Budget{Dir: r.resultsDir, Clean: r.place.Redact.String}, NewID: r.place.Sys.NewID,
 		TooLong: tooLong, ReadFile: r.readAgain, Todos: func() string { return todoText(r.tools.todos) }, Tasks: r.tasksText,
 		Transcript: r.conv.log.Path, Earlier: r.conv.state.Earlier, After: r.compacted,
 	}
@@ -44,7 +44,7 @@ func (r *run) compaction(norm normalize.Deps, cfg normalize.Config) *compact.Sta
 	if r.hooks != nil {
 		d.Before = r.hooks.compacting
 	}
-	if !isOn(r.place.sys.Getenv("DISABLE_COMPACT")) {
+	if !isOn(r.place.Sys.Getenv("DISABLE_COMPACT")) {
 		d.Summarise = r.summariser(normalize.New(norm, cfg))
 	}
 	return compact.NewStage(d, r.compactConfig())
@@ -52,7 +52,7 @@ func (r *run) compaction(norm normalize.Deps, cfg normalize.Config) *compact.Sta
 
 // compactConfig reads the settings: the environment first.
 func (r *run) compactConfig() compact.Config {
-	getenv, set := r.place.sys.Getenv, r.place.settings
+	getenv, set := r.place.Sys.Getenv, r.place.Settings
 	c := compact.Config{
 		Auto: set.Bool("autoCompactEnabled", true) && !isOn(getenv("DISABLE_AUTO_COMPACT")) && !isOn(getenv("DISABLE_COMPACT")),
 		Off:  set.Strings("compactionOff", false), Pins: set.Strings("pins", false),
@@ -67,7 +67,7 @@ func (r *run) compactConfig() compact.Config {
 			c.AutoWindow, err = tokenCount(text)
 		}
 		if err != nil {
-			r.place.notes = append(r.place.notes, "autoCompactWindow: "+err.Error())
+			r.place.Notes = append(r.place.Notes, "autoCompactWindow: "+err.Error())
 		}
 	}
 	return c
@@ -120,7 +120,7 @@ func (r *run) readAgain(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.place.redact.String(msg.JoinText(blocks)), nil
+	return r.place.Redact.String(msg.JoinText(blocks)), nil
 }
 
 // tasksText lists the background commands that run.
@@ -197,7 +197,7 @@ func (r *run) pause(wait time.Duration) time.Duration {
 
 // askOnce makes a call and returns the answer's text. Its cost counts.
 func (r *run) askOnce(ctx context.Context, req *provider.Request) (string, error) {
-	done, err := r.ledger.AllowSame(r.place.sys.Now(), req)
+	done, err := r.ledger.AllowSame(r.place.Sys.Now(), req)
 	if err != nil {
 		return "", err
 	}

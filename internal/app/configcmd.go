@@ -33,11 +33,11 @@ func configCommand(args []string, st Streams) error {
 	if err != nil {
 		return err
 	}
-	for _, problem := range p.settings.Problems {
+	for _, problem := range p.Settings.Problems {
 		fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(problem))
 	}
 	found := false
-	for _, v := range p.settings.Effective() {
+	for _, v := range p.Settings.Effective() {
 		if key != "" && v.Key != key {
 			continue
 		}
@@ -59,7 +59,7 @@ func configCommand(args []string, st Streams) error {
 	case found || asJSON && key == "":
 		return nil
 	case key == "":
-		fmt.Fprintln(st.Out, "No settings: everything is as it is by default. lathe config schema lists what can be set; your own file is", filepath.Join(p.sys.Dirs.State, "settings.json"))
+		fmt.Fprintln(st.Out, "No settings: everything is as it is by default. lathe config schema lists what can be set; your own file is", filepath.Join(p.Sys.Dirs.State, "settings.json"))
 		return nil
 	case !config.Known(key):
 		return fmt.Errorf("there is no setting %q (lathe config schema lists them)", key)

@@ -35,7 +35,7 @@ func TestConfigChangeHook(t *testing.T) {
 	}
 	write("")
 	o := demoOptions(base)
-	o.sourcesSet, o.recording, o.replay = false, nil, filepath.Join(base, "none.jsonl")
+	o.sources, o.recording, o.replay = nil, nil, filepath.Join(base, "none.jsonl")
 	if err := os.WriteFile(o.replay, []byte("{\"recording\":1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestConfigChangeHook(t *testing.T) {
 	}
 	defer r.close()
 	now := time.Now()
-	r.watch = config.NewWatcher(r.place.places, func() time.Time { now = now.Add(2 * time.Second); return now })
+	r.watch = config.NewWatcher(r.place.Places, func() time.Time { now = now.Add(2 * time.Second); return now })
 	decide := func() perm.Verdict {
 		return r.decide(perm.Request{Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}).Verdict
 	}

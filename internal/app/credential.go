@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lathe/internal/pipeline/input"
+	"lathe/internal/place"
 	"lathe/internal/proc"
 	"lathe/internal/provider"
 	"lathe/internal/provider/anthropic"
@@ -57,7 +58,7 @@ func (noModel) Stream(context.Context, *provider.Request) iter.Seq2[provider.Chu
 }
 
 // openModel builds the provider: a recording, or the Messages API at whatever address the environment names.
-func openModel(o *options, p *place, procs *proc.Group) (*modelSource, error) {
+func openModel(o *options, p *place.Place, procs *proc.Group) (*modelSource, error) {
 	m := &modelSource{keySource: "none", close: func() error { return nil }}
 	if o.replay != "" || o.recording != nil {
 		player, err := openRecording(o, p)
@@ -72,7 +73,7 @@ func openModel(o *options, p *place, procs *proc.Group) (*modelSource, error) {
 		return m, nil
 	}
 	rec, err := replay.Create(o.record, m.provider, replay.RecordOptions{
-		Vars: replayVars(p), Clean: p.redact.String, CleanJSON: p.redact.JSON,
+		Vars: replayVars(p), Clean: p.Redact.String, CleanJSON: p.Redact.JSON,
 	})
 	if err != nil {
 		return nil, err
@@ -81,20 +82,20 @@ func openModel(o *options, p *place, procs *proc.Group) (*modelSource, error) {
 	return m, nil
 }
 
-func openRecording(o *options, p *place) (*replay.Player, error) {
+func openRecording(o *options, p *place.Place) (*replay.Player, error) {
 	if o.recording != nil {
-		return replay.New(bytes.NewReader(o.recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay, Clean: p.redact.JSON})
+		return replay.New(bytes.NewReader(o.recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay, Clean: p.Redact.JSON})
 	}
-	return replay.Open(o.replay, replay.Options{Vars: replayVars(p), Clean: p.redact.JSON})
+	return replay.Open(o.replay, replay.Options{Vars: replayVars(p), Clean: p.Redact.JSON})
 }
 
 // replayVars are the parts of a recording that differ from run to run.
-func replayVars(p *place) map[string]string {
-	return map[string]string{"DIR": p.sys.Dirs.Work, "HOME": p.sys.Dirs.Home, "DATE": p.sys.Now().Format("2006-01-02")}
+func replayVars(p *place.Place) map[string]string {
+	return map[string]string{"DIR": p.Sys.Dirs.Work, "HOME": p.Sys.Dirs.Home, "DATE": p.Sys.Now().Format("2006-01-02")}
 }
 
-func (m *modelSource) anthropic(o *options, p *place, procs *proc.Group) error {
-	getenv := p.sys.Getenv
+func (m *modelSource) anthropic(o *options, p *place.Place, procs *proc.Group) error {
+	getenv := p.Sys.Getenv
 	client, err := anthropic.NewClient(getenv)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (m *modelSource) anthropic(o *options, p *place, procs *proc.Group) error {
 	}
 	opt.Betas = append(opt.Betas, splitList(getenv("ANTHROPIC_BETAS"))...)
 	opt.Betas = append(opt.Betas, o.betas...)
-	helper := p.settings.String("apiKeyHelper", "", true)
+	helper := p.Settings.String("apiKeyHelper", "", true)
 	switch {
 	case getenv("ANTHROPIC_AUTH_TOKEN") != "":
 		opt.AuthToken, m.keySource = getenv("ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_AUTH_TOKEN"
@@ -132,12 +133,12 @@ func (m *modelSource) anthropic(o *options, p *place, procs *proc.Group) error {
 }
 
 // keyHelper runs the user's command, which prints a key, and keeps the key for a while.
-func keyHelper(command string, p *place, procs *proc.Group) func(ctx context.Context, force bool) (string, error) {
+func keyHelper(command string, p *place.Place, procs *proc.Group) func(ctx context.Context, force bool) (string, error) {
 	var mu sync.Mutex
 	var key string
 	var at time.Time
 	ttl := helperTTL
-	if ms, err := strconv.Atoi(p.sys.Getenv("CLAUDE_CODE_API_KEY_HELPER_TTL_MS")); err == nil && ms >= 0 {
+	if ms, err := strconv.Atoi(p.Sys.Getenv("CLAUDE_CODE_API_KEY_HELPER_TTL_MS")); err == nil && ms >= 0 {
 		ttl = time.Duration(ms) * time.Millisecond
 	}
 	return func(ctx context.Context, force bool) (string, error) {
@@ -151,20 +152,20 @@ func keyHelper(command string, p *place, procs *proc.Group) func(ctx context.Con
 			return "", err
 		}
 		key, at = fresh, time.Now()
-		p.redact.Add("apiKeyHelper", key)
+		p.Redact.Add("apiKeyHelper", key)
 		return key, nil
 	}
 }
 
 // runHelper runs the command as a child of ours, which dies with the program and takes along what it started.
-func runHelper(ctx context.Context, command string, p *place, procs *proc.Group) (string, error) {
+func runHelper(ctx context.Context, command string, p *place.Place, procs *proc.Group) (string, error) {
 	args := []string{"/bin/sh", "-c", command}
 	if runtime.GOOS == "windows" {
 		args = []string{"cmd", "/c", command}
 	}
 	out, said := proc.NewOutput(proc.OutputOptions{}), proc.NewOutput(proc.OutputOptions{})
 	exit, err := procs.Run(ctx, proc.Spec{
-		Args: args, Dir: p.sys.Dirs.Work, Env: proc.Env(p.sys.Environ()), Out: out, Err: said,
+		Args: args, Dir: p.Sys.Dirs.Work, Env: proc.Env(p.Sys.Environ()), Out: out, Err: said,
 		Timeout: helperLimit, MaxOutput: 1 << 20,
 	})
 	switch {

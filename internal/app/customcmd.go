@@ -13,6 +13,7 @@ import (
 
 	"lathe/internal/agent"
 	"lathe/internal/event"
+	"lathe/internal/file"
 	"lathe/internal/hook"
 	"lathe/internal/memory"
 	"lathe/internal/msg"
@@ -159,7 +160,7 @@ func (r *run) customCommands() []input.Command {
 
 // vars are the facts that a skill's text may refer to.
 func (r *run) vars() skill.Vars {
-	return skill.Vars{Session: r.conv.log.ID(), Effort: r.effort(), Project: first(r.place.root, r.place.sys.Dirs.Work)}
+	return skill.Vars{Session: r.conv.log.ID(), Effort: r.effort(), Project: first(r.place.Root, r.place.Sys.Dirs.Work)}
 }
 
 // expandSkill makes the prompt of a typed skill or command, and of those that are named behind it: /a /b text.
@@ -222,7 +223,7 @@ func (r *run) forkSkill(ctx context.Context, s skill.Skill, task string) (string
 	if r.agentDenied(all[i]) {
 		return "", fmt.Errorf("a permission rule forbids the sub-agent %q that %s wants", kind, s.Path)
 	}
-	q := toolagent.Request{CallID: "skill-" + r.place.sys.NewID(), Def: all[i], Task: "/" + s.Name, Prompt: task}
+	q := toolagent.Request{CallID: "skill-" + r.place.Sys.NewID(), Def: all[i], Task: "/" + s.Name, Prompt: task}
 	if r.mayGrant(s) {
 		q.Model, q.Effort = s.Model, s.Effort
 	}
@@ -300,17 +301,11 @@ func (r *run) mayGrant(s skill.Skill) bool {
 		return true
 	}
 	for _, dir := range r.skillDirs() {
-		if below(dir, s.Path) && !below(r.place.project, s.Path) && !below(r.place.projectRoot, s.Path) {
-			return r.place.trusts(dir)
+		if file.Below(dir, s.Path) && !file.Below(r.place.Project, s.Path) && !file.Below(r.place.ProjectRoot, s.Path) {
+			return r.place.Trusts(dir)
 		}
 	}
-	return r.place.trustsAt(s.Path)
-}
-
-// below reports whether a path is in a directory, as both are written. In no directory there is nothing.
-func below(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return dir != "" && err == nil && filepath.IsLocal(rel)
+	return r.place.TrustsAt(s.Path)
 }
 
 // Who loads a skill, as hooks are told.
@@ -344,7 +339,7 @@ func (r *run) skillRules(s skill.Skill) []perm.Rule {
 				continue
 			}
 			src := perm.Source{Kind: "rule", Rule: text, Scope: "session", File: s.Path}
-			out = append(out, perm.Rule{Text: text, Effect: effect, Source: src, Dir: r.place.sys.Dirs.Work})
+			out = append(out, perm.Rule{Text: text, Effect: effect, Source: src, Dir: r.place.Sys.Dirs.Work})
 		}
 	}
 	add(s.Disallow, perm.Deny)
@@ -358,7 +353,7 @@ func (r *run) skillRules(s skill.Skill) []perm.Rule {
 // not allow is not run, and ends the skill.
 func (r *run) shellLine(ctx context.Context, s skill.Skill, command, by string, grants []perm.Rule) (string, error) {
 	pattern := oneLine(command, 200)
-	if r.place.settings.Bool("disableSkillShellExecution", false) {
+	if r.place.Settings.Bool("disableSkillShellExecution", false) {
 		return "[a shell command stood here; the settings switch those off (disableSkillShellExecution)]", nil
 	}
 	if !r.mayGrant(s) {
@@ -368,7 +363,7 @@ func (r *run) shellLine(ctx context.Context, s skill.Skill, command, by string, 
 	if !ok {
 		return "", lineRefused(pattern, "this session has no Bash tool")
 	}
-	id := "skill-" + r.place.sys.NewID()
+	id := "skill-" + r.place.Sys.NewID()
 	in, err := json.Marshal(map[string]any{"command": command, "description": "Shell line of /" + s.Name, "timeout": shellLimit.Milliseconds()})
 	if err != nil {
 		return "", err
@@ -422,7 +417,7 @@ func (r *run) decideWith(req perm.Request, more []perm.Rule) perm.Decision {
 	env := r.env()
 	env.Rules = env.Rules.With(more...)
 	env.Sandbox = r.sandboxOf(req)
-	r.place.care(&env, req.Tool)
+	r.place.Care(&env, req.Tool)
 	return r.judge(req, env, more...)
 }
 

@@ -75,6 +75,6 @@ func demoCommand(args []string, st Streams) error {
 func demoOptions(base string) *options {
 	return &options{
 		print: true, outputFormat: "text", verbose: true, stages: true, mode: "acceptEdits", allowed: []string{"Bash(go test *)"},
-		sources: "project", sourcesSet: true, state: filepath.Join(base, "state"), recording: demo.Recording, maxThinking: -1,
+		sources: []string{"project"}, state: filepath.Join(base, "state"), recording: demo.Recording, maxThinking: -1,
 	}
 }

@@ -72,7 +72,7 @@ func (r *run) describe() (any, error) {
 
 // mayBypass reports whether bypassPermissions can be chosen later.
 func (r *run) mayBypass() bool {
-	return (r.o.allowSkip || r.o.mode == string(perm.ModeBypass)) && r.bypassRefused(r.place.settings.Permissions()) == nil
+	return (r.o.allowSkip || r.o.mode == string(perm.ModeBypass)) && r.bypassRefused(r.place.Settings.Permissions()) == nil
 }
 
 // usedTokens is the size of the conversation after the last answer, 0 before the first.

@@ -77,23 +77,23 @@ func (r *run) checkModel(ctx context.Context) check {
 
 func (r *run) checkSettings() []check {
 	var out []check
-	for _, p := range r.place.settings.Problems {
+	for _, p := range r.place.Settings.Problems {
 		out = append(out, check{checkProblem, "settings", p})
 	}
-	for _, n := range r.place.notes {
+	for _, n := range r.place.Notes {
 		out = append(out, check{checkNote, "settings", n})
 	}
 	if out == nil {
-		out = append(out, check{checkOK, "settings", fmt.Sprintf("%d files, nothing wrong with them", len(r.place.settings.Layers))})
+		out = append(out, check{checkOK, "settings", fmt.Sprintf("%d files, nothing wrong with them", len(r.place.Settings.Layers))})
 	}
 	return out
 }
 
 func (r *run) checkTrust() check {
-	if r.place.trusted {
+	if r.place.Trusted {
 		return check{checkOK, "trust", "this project is trusted"}
 	}
-	if r.place.savedRules {
+	if r.place.SavedRules {
 		return check{checkOK, "trust", "this project is not trusted; of its settings only the permission rules count that you saved in it"}
 	}
 	return check{checkNote, "trust", "this project is not trusted: its settings only restrict, and nothing of it runs by itself (lathe trust)"}
@@ -109,7 +109,7 @@ func (r *run) checkSandbox() check {
 
 func (r *run) checkGit(ctx context.Context) check {
 	c := checkProgram(ctx, "git", "without it there are no branches and differences")
-	if r.place.root == "" {
+	if r.place.Root == "" {
 		c.text += "; this directory is in no repository"
 	}
 	return c
@@ -138,7 +138,7 @@ const roomLow = 200 << 20
 
 // checkState looks whether sessions can be kept.
 func (r *run) checkState() check {
-	dir := r.place.sys.Dirs.State
+	dir := r.place.Sys.Dirs.State
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return check{checkProblem, "state", err.Error() + " (LATHE_HOME chooses another place)"}
 	}
@@ -159,7 +159,7 @@ func (r *run) checkState() check {
 }
 
 func (r *run) checkTerminal() check {
-	getenv := r.place.sys.Getenv
+	getenv := r.place.Sys.Getenv
 	term := getenv("TERM")
 	text := "TERM=" + or(term, "(not set)")
 	for _, k := range []string{"COLORTERM", "TERM_PROGRAM", "TMUX", "SSH_TTY", "NO_COLOR"} {

@@ -19,7 +19,7 @@ type explainQuery struct {
 // model is asked.
 func (r *run) explainCall(ctx context.Context, q explainQuery) (any, error) {
 	env := r.env()
-	r.place.care(&env, q.Tool)
+	r.place.Care(&env, q.Tool)
 	req := perm.Request{Tool: q.Tool, Input: q.Input}
 	if t, ok := r.tools.registry.Get(q.Tool); ok {
 		if plan, err := t.Plan(ctx, tool.Call{Input: q.Input}); err == nil { // a plan changes nothing

@@ -46,8 +46,8 @@ type options struct {
 	appendSystem, appendFile   string
 	override                   string
 	settings                   string
-	sources                    string
-	sourcesSet                 bool
+	sourceList                 string
+	sources                    []string // nil: all
 	modeSet                    bool
 	rewindFiles                string
 	debug                      string
@@ -211,7 +211,7 @@ func (o *options) promptFlags(f *pflag.FlagSet) {
 // placeFlags are those about settings, discovery, and looking inside.
 func (o *options) placeFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.settings, "settings", "", "settings `file` or JSON")
-	f.StringVar(&o.sources, "setting-sources", "", "which of user,project,local load")
+	f.StringVar(&o.sourceList, "setting-sources", "", "which of user,project,local load")
 	f.BoolVar(&o.bare, "bare", false, "start with no discovery: only Bash, Read and Edit, no instruction files")
 	f.BoolVar(&o.noCommands, "disable-slash-commands", false, "take a leading slash as text")
 	f.StringSliceVar(&o.betas, "betas", nil, "extra API feature `headers`")
@@ -240,9 +240,23 @@ func parseFlags(args []string) (*options, *pflag.FlagSet, error) {
 	if err := o.takeHostFlags(f); err != nil {
 		return nil, f, err
 	}
-	o.toolsSet, o.sourcesSet, o.modeSet = f.Changed("tools"), f.Changed("setting-sources"), f.Changed("permission-mode")
+	o.toolsSet, o.modeSet = f.Changed("tools"), f.Changed("permission-mode")
+	if f.Changed("setting-sources") {
+		o.sources = settingSources(o.sourceList)
+	}
 	o.prompt = strings.Join(f.Args(), " ")
 	return o, f, o.check(f)
+}
+
+// settingSources are the names of --setting-sources; none of them is not nil.
+func settingSources(text string) []string {
+	out := []string{}
+	for s := range strings.SplitSeq(text, ",") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 func (o *options) check(f *pflag.FlagSet) error {

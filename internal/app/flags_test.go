@@ -52,7 +52,7 @@ func TestFlagSpellings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.prompt != "do it" || o.resume != "abc" || !o.toolsSet || !o.sourcesSet || o.debug != "*" || o.maxBudget != 1.5 {
+	if o.prompt != "do it" || o.resume != "abc" || !o.toolsSet || o.sources == nil || o.debug != "*" || o.maxBudget != 1.5 {
 		t.Errorf("%+v", o)
 	}
 	if diff := cmp.Diff([]string{"Bash(git log:*)", "Edit"}, o.allowed); diff != "" {

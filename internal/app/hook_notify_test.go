@@ -24,7 +24,7 @@ func TestIdlePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := demoOptions(base)
-	o.sourcesSet, o.recording, o.replay = false, nil, filepath.Join(base, "none.jsonl")
+	o.sources, o.recording, o.replay = nil, nil, filepath.Join(base, "none.jsonl")
 	if err := os.WriteFile(o.replay, []byte("{\"recording\":1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

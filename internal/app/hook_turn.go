@@ -84,7 +84,7 @@ func (h *hooks) record(r hook.Run) (msg.Message, bool) {
 // context is what a hook tells the model.
 func (h *hooks) context(e hook.Event, text string) msg.Message {
 	return msg.Message{
-		Kind: msg.KindAttachment, Source: "hook", Key: h.r.place.sys.NewID(), Meta: true,
+		Kind: msg.KindAttachment, Source: "hook", Key: h.r.place.Sys.NewID(), Meta: true,
 		Blocks: []msg.Block{msg.Context(string(e)+" hook", text)},
 	}
 }
@@ -247,7 +247,7 @@ func (h *hooks) late() attach.Source {
 				_ = t.Emit(event.Notice{Level: "info", Text: s})
 			}
 			for _, c := range l.Context {
-				out = append(out, attach.Item{Key: h.r.place.sys.NewID(), Text: c})
+				out = append(out, attach.Item{Key: h.r.place.Sys.NewID(), Text: c})
 			}
 		}
 		return out

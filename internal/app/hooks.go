@@ -47,9 +47,9 @@ type hooks struct {
 
 // newHooks reads the hooks of all trusted settings. It returns nil when there are none.
 func (r *run) newHooks() *hooks {
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	set := hook.Parse(r.hookSources(), perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
-	r.place.notes = append(r.place.notes, set.Warnings...)
+	r.place.Notes = append(r.place.Notes, set.Warnings...)
 	if set.Empty() && r.o.host == nil { // a host may register hooks at any time
 		return nil
 	}
@@ -61,9 +61,9 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 	h := &hooks{r: r, set: set, cwd: r.tools.workspace.Cwd(), effort: r.effort()}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	deps := hook.Deps{
-		Set: set, Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv,
+		Set: set, Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv,
 		Base: h.base, Perm: r.env, Spill: r.spill, Ask: r.askHook, Tool: r.serverHook, Agent: r.agentHook,
-		URLs: trustedList(r.place.settings, "allowedHttpHookUrls"), HeaderVars: trustedList(r.place.settings, "httpHookAllowedEnvVars"),
+		URLs: trustedList(r.place.Settings, "allowedHttpHookUrls"), HeaderVars: trustedList(r.place.Settings, "httpHookAllowedEnvVars"),
 	}
 	if r.o.host != nil {
 		deps.Call = r.callback
@@ -74,7 +74,7 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 		if err != nil {
 			problems = append(problems, err.Error())
 		}
-		r.place.notes = append(r.place.notes, problems...)
+		r.place.Notes = append(r.place.Notes, problems...)
 	}
 	return h
 }
@@ -85,9 +85,9 @@ func (r *run) hookSources() []hook.Source {
 	if r.o.recording != nil {
 		return nil // the demo runs nothing of the user's
 	}
-	off, onlyManaged := hooksOff(r.place.settings)
+	off, onlyManaged := hooksOff(r.place.Settings)
 	var out []hook.Source
-	for _, l := range r.place.settings.Layers {
+	for _, l := range r.place.Settings.Layers {
 		v, ok := l.Keys["hooks"]
 		managed := l.Scope == config.Managed
 		switch {
@@ -96,7 +96,7 @@ func (r *run) hookSources() []hook.Source {
 		case r.o.bare && !managed && l.Scope != config.CLI:
 			continue
 		case !l.Trusted:
-			r.place.notes = append(r.place.notes, fmt.Sprintf(
+			r.place.Notes = append(r.place.Notes, fmt.Sprintf(
 				"the hooks in %s are not run: this project is not trusted (lathe trust, or --trust for one run)", filepath.ToSlash(l.File)))
 			continue
 		}
@@ -191,7 +191,7 @@ func keepIn(dir, pattern string, data []byte) (string, error) {
 func (h *hooks) base() hook.Base {
 	r := h.r
 	return hook.Base{
-		Session: r.conv.log.ID(), Transcript: r.conv.log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.project,
+		Session: r.conv.log.ID(), Transcript: r.conv.log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.Project,
 		Mode: r.session.Mode(), Effort: h.effort, EnvFile: r.envFile(),
 	}
 }
@@ -206,7 +206,7 @@ func (r *run) prepareEnvFile() {
 		return
 	}
 	own := ""
-	if file := r.place.sys.Getenv("CLAUDE_ENV_FILE"); file != "" {
+	if file := r.place.Sys.Getenv("CLAUDE_ENV_FILE"); file != "" {
 		own = ". '" + strings.ReplaceAll(file, "'", `'\''`) + "'\n"
 	}
 	if os.MkdirAll(filepath.Dir(path), 0o700) == nil && own != "" {
@@ -216,7 +216,7 @@ func (r *run) prepareEnvFile() {
 
 // environ is the environment of commands, with what hooks have set.
 func (r *run) environ() []string {
-	env := r.place.sys.Environ()
+	env := r.place.Sys.Environ()
 	if r.hooks == nil {
 		return env
 	}
@@ -266,7 +266,7 @@ func (h *hooks) close() {
 
 func (h *hooks) endLimit() time.Duration {
 	limit := endLimit
-	if n, err := strconv.Atoi(h.r.place.sys.Getenv("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(h.r.place.Sys.Getenv("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS")); err == nil && n > 0 {
 		limit = time.Duration(n) * time.Millisecond
 	}
 	return max(limit, min(h.set.Longest(hook.SessionEnd), endMost))

@@ -104,9 +104,9 @@ func runHost(o *options, st Streams) int {
 }
 
 func (r *run) hostOptions() sdk.Options {
-	getenv := r.place.sys.Getenv
+	getenv := r.place.Sys.Getenv
 	opts := sdk.Options{
-		Encoder:  event.Encoder{NewID: r.place.sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText},
+		Encoder:  event.Encoder{NewID: r.place.Sys.NewID, Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText},
 		Session:  r.conv.log.ID(),
 		States:   isOn(getenv("CLAUDE_CODE_SDK_READS_SESSION_STATE")) || isOn(getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")),
 		HostOnly: !isOn(getenv("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS")), Warn: r.warn,

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/cache"
 	"lathe/internal/inspect"
 	"lathe/internal/msg"
+	"lathe/internal/place"
 	"lathe/internal/price"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
@@ -61,7 +62,7 @@ func inspectCommand(args []string, st Streams) error {
 	if err != nil {
 		return err
 	}
-	meta, err := p.findSession(i.ref)
+	meta, err := findSession(p, i.ref)
 	if err != nil {
 		return err
 	}
@@ -73,19 +74,19 @@ func inspectCommand(args []string, st Streams) error {
 }
 
 // findSession finds a session by what a person calls it; the newest of this directory when ref is empty.
-func (p *place) findSession(ref string) (session.Meta, error) {
-	store := jsonl.Store{StateDir: p.sys.Dirs.State, Project: projectName(p)}
+func findSession(p *place.Place, ref string) (session.Meta, error) {
+	store := jsonl.Store{StateDir: p.Sys.Dirs.State, Project: p.ProjectName()}
 	if ref == "" {
-		m, err := store.Latest(p.sys.Dirs.Work, true)
+		m, err := store.Latest(p.Sys.Dirs.Work, true)
 		if errors.Is(err, session.ErrNotFound) {
-			return m, fmt.Errorf("there is no session in %s", p.sys.Dirs.Work)
+			return m, fmt.Errorf("there is no session in %s", p.Sys.Dirs.Work)
 		}
 		return m, err
 	}
 	if strings.ContainsAny(ref, `/\`) && !filepath.IsAbs(ref) {
-		ref = filepath.Join(p.sys.Dirs.Work, ref)
+		ref = filepath.Join(p.Sys.Dirs.Work, ref)
 	}
-	return store.Find(p.sys.Dirs.Work, ref)
+	return store.Find(p.Sys.Dirs.Work, ref)
 }
 
 // loadSession reads a session and its trace.

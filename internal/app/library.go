@@ -67,16 +67,7 @@ func (l Library) options() (*options, error) {
 	o.maxTurns, o.maxBudget, o.jsonSchema = l.MaxTurns, l.MaxBudget, l.Schema
 	o.sessionID, o.resume, o.cont, o.fork, o.store, o.noPersist = l.SessionID, l.Resume, l.Continue, l.Fork, l.Store, l.NoPersist
 	o.fixed = l.Store != nil
-	o.settings, o.trust, o.replay, o.record = l.Settings, l.Trust, l.Replay, l.Record
-	if l.Sources != nil {
-		o.sourcesSet = true
-		for i, s := range l.Sources {
-			if i > 0 {
-				o.sources += ","
-			}
-			o.sources += s
-		}
-	}
+	o.settings, o.sources, o.trust, o.replay, o.record = l.Settings, l.Sources, l.Trust, l.Replay, l.Record
 	o.asks, o.questions, o.canCall = l.Asks, l.Questions, l.Calls
 	if len(l.Hooks) > 0 {
 		o.host = &initialize{Hooks: l.Hooks}

@@ -35,7 +35,7 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}
-	return withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.warning(r.place.sys.Now(), id)), nil
+	return withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.warning(r.place.Sys.Now(), id)), nil
 }
 
 func (r *run) modelsText() string {
@@ -80,12 +80,12 @@ func (r *run) cmdEffort(_ context.Context, _ *turn.Turn, args string) (string, e
 		return "", err
 	}
 	text := fmt.Sprintf("Effort: %s for this session (/config effortLevel=%s keeps it).", args, args)
-	return withWarning(text, r.keeper.warning(r.place.sys.Now(), r.session.Model())), nil
+	return withWarning(text, r.keeper.warning(r.place.Sys.Now(), r.session.Model())), nil
 }
 
 func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 	trusted := "not trusted (its settings only restrict; see lathe trust)"
-	if r.place.trusted {
+	if r.place.Trusted {
 		trusted = "trusted"
 	}
 	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
@@ -128,7 +128,7 @@ func (r *run) cmdConfig(_ context.Context, _ *turn.Turn, args string) (string, e
 }
 
 // userSettings is the file in which the person's own settings are saved.
-func (r *run) userSettings() string { return filepath.Join(r.place.sys.Dirs.State, "settings.json") }
+func (r *run) userSettings() string { return filepath.Join(r.place.Sys.Dirs.State, "settings.json") }
 
 // assignments splits key=value pairs at blanks; what has no sign of its own belongs to the value before it.
 func assignments(args string) []string {
@@ -158,7 +158,7 @@ func settingValue(text string) json.RawMessage {
 
 func (r *run) configText(key string) (string, error) {
 	var b strings.Builder
-	for _, v := range r.place.settings.Effective() {
+	for _, v := range r.place.Settings.Effective() {
 		if !v.Used || key != "" && v.Key != key && !strings.HasPrefix(v.Key, key+".") {
 			continue
 		}
@@ -166,7 +166,7 @@ func (r *run) configText(key string) (string, error) {
 		if v.File != "" {
 			where = fmt.Sprintf("%s %s:%d", v.Scope, v.File, v.Line)
 		}
-		fmt.Fprintf(&b, "%s = %s\n    %s\n", v.Key, oneLine(r.place.redact.String(string(v.Value)), 120), where)
+		fmt.Fprintf(&b, "%s = %s\n    %s\n", v.Key, oneLine(r.place.Redact.String(string(v.Value)), 120), where)
 	}
 	if b.Len() > 0 {
 		return b.String(), nil
@@ -215,9 +215,9 @@ func (r *run) memoryFiles() []memoryFile {
 	for _, f := range r.instructionFiles() {
 		out = append(out, memoryFile{f.Path, f.Scope, len(f.Text), c.Text(f.Text), true})
 	}
-	root := first(r.place.root, r.place.sys.Dirs.Work)
+	root := first(r.place.Root, r.place.Sys.Dirs.Work)
 	for _, f := range []memoryFile{
-		{Path: filepath.Join(r.place.sys.Dirs.Config, "CLAUDE.md"), Scope: "user"},
+		{Path: filepath.Join(r.place.Sys.Dirs.Config, "CLAUDE.md"), Scope: "user"},
 		{Path: filepath.Join(root, "CLAUDE.md"), Scope: "project"},
 	} {
 		if !slices.ContainsFunc(out, func(o memoryFile) bool { return o.Scope == f.Scope }) {
@@ -232,7 +232,7 @@ func (r *run) cmdHooks(context.Context, *turn.Turn, string) (string, error) {
 	var b strings.Builder
 	if r.hooks != nil {
 		for _, h := range r.hooks.set.List() {
-			fmt.Fprintf(&b, "%s %s\n    %s\n    %s\n", h.Event, h.Matcher, oneLine(r.place.redact.String(h.Title), 120), h.Where)
+			fmt.Fprintf(&b, "%s %s\n    %s\n    %s\n", h.Event, h.Matcher, oneLine(r.place.Redact.String(h.Title), 120), h.Where)
 		}
 	}
 	return or(b.String(), "No hooks."), nil

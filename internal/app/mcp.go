@@ -49,9 +49,9 @@ func (r *run) openServers() error {
 	if err != nil || s == nil {
 		return err
 	}
-	dirs := r.place.sys.Dirs
+	dirs := r.place.Sys.Dirs
 	deps := mcp.Deps{
-		Procs: &r.procs, Environ: r.place.sys.Environ, Getenv: r.place.sys.Getenv, Dir: dirs.Work, Project: first(r.place.root, dirs.Work), Version: Version,
+		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work), Version: Version,
 		Roots: r.tools.workspace.Roots(), Elicit: r.elicit, Visited: r.visited, Spill: r.spillServer, Changed: s.changed, Tokens: mcp.NewTokens(dirs.State),
 		Known: r.knownServers(),
 	}
@@ -95,7 +95,7 @@ func (r *run) beginServers(ctx context.Context, t *turn.Turn) error {
 // wait gives the servers time to connect: those that were asked for on the command line of a run without a person
 // more than others.
 func (s *servers) wait(ctx context.Context) {
-	getenv := s.r.place.sys.Getenv
+	getenv := s.r.place.Sys.Getenv
 	usual := duration(getenv("MCP_CONNECT_TIMEOUT_MS"), connectWait)
 	if v := getenv("MCP_CONNECTION_NONBLOCKING"); v != "" && v != "0" && v != "false" {
 		usual = 0
@@ -168,7 +168,7 @@ const noBudget = 1 << 40
 // budget is how many tokens the definitions of the servers' tools may take before they are loaded on demand:
 // ENABLE_TOOL_SEARCH is true (none), false (all), or auto:N (percent of the window; 10 when it is not set).
 func (s *servers) budget() int {
-	v := s.r.place.sys.Getenv("ENABLE_TOOL_SEARCH")
+	v := s.r.place.Sys.Getenv("ENABLE_TOOL_SEARCH")
 	percent := 10
 	switch {
 	case v == "true" || v == "1":

@@ -154,7 +154,7 @@ func (r *run) promptServerTool(ctx context.Context) (mcp.Tool, error) {
 	if r.servers != nil {
 		set := r.servers.set
 		set.Start()
-		limited, cancel := context.WithTimeout(ctx, duration(r.place.sys.Getenv("MCP_TIMEOUT"), 30*time.Second))
+		limited, cancel := context.WithTimeout(ctx, duration(r.place.Sys.Getenv("MCP_TIMEOUT"), 30*time.Second))
 		defer cancel()
 		set.Wait(limited, func(c mcp.Config) bool { return strings.HasPrefix(name, mcp.Prefix(c.Name)) })
 		if t, ok := set.Tool(name); ok {

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/mcp"
+	"lathe/internal/place"
 )
 
 const mcpUsage = `usage:
@@ -137,7 +138,7 @@ func mcpCommand(args []string, st Streams) error {
 	case args[0] == "logout" && len(f.rest) == 1:
 		return logoutServer(f, st)
 	case args[0] == "reset-project-choices" && len(f.rest) == 0:
-		if err := serverStore(p).Reset(p.sys.Dirs.Work); err != nil {
+		if err := serverStore(p).Reset(p.Sys.Dirs.Work); err != nil {
 			return err
 		}
 		fmt.Fprintln(st.Out, "The choices of this directory are forgotten: its servers are switched on.")
@@ -146,7 +147,7 @@ func mcpCommand(args []string, st Streams) error {
 	return errors.New(mcpUsage)
 }
 
-func addServer(p *place, f mcpFlags, st Streams) error {
+func addServer(p *place.Place, f mcpFlags, st Streams) error {
 	c := mcp.Config{Type: f.transport}
 	switch f.transport {
 	case "", mcp.Stdio:
@@ -172,7 +173,7 @@ func addServer(p *place, f mcpFlags, st Streams) error {
 	return putServer(p, f, f.rest[0], raw, st)
 }
 
-func putServer(p *place, f mcpFlags, name string, raw json.RawMessage, st Streams) error {
+func putServer(p *place.Place, f mcpFlags, name string, raw json.RawMessage, st Streams) error {
 	if err := mcp.CheckName(name); err != nil {
 		return err
 	}
@@ -184,11 +185,11 @@ func putServer(p *place, f mcpFlags, name string, raw json.RawMessage, st Stream
 	var err error
 	switch f.scope {
 	case "", "local":
-		where, err = serverStore(p).File(), serverStore(p).Put(mcp.Local, p.sys.Dirs.Work, name, raw)
+		where, err = serverStore(p).File(), serverStore(p).Put(mcp.Local, p.Sys.Dirs.Work, name, raw)
 	case "user":
 		where, err = serverStore(p).File(), serverStore(p).Put(mcp.User, "", name, raw)
 	case "project":
-		where = filepath.Join(p.sys.Dirs.Work, config.ServersFile)
+		where = filepath.Join(p.Sys.Dirs.Work, config.ServersFile)
 		err = mcp.PutFile(where, name, raw)
 	default:
 		return fmt.Errorf("-s must be local, user or project, not %q", f.scope)
@@ -203,7 +204,7 @@ func putServer(p *place, f mcpFlags, name string, raw json.RawMessage, st Stream
 	return nil
 }
 
-func removeServer(p *place, f mcpFlags, st Streams) error {
+func removeServer(p *place.Place, f mcpFlags, st Streams) error {
 	name := f.rest[0]
 	store := serverStore(p)
 	removed := []string{}
@@ -211,9 +212,9 @@ func removeServer(p *place, f mcpFlags, st Streams) error {
 		scope string
 		do    func() (bool, error)
 	}{
-		{"local", func() (bool, error) { return store.Remove(mcp.Local, p.sys.Dirs.Work, name) }},
+		{"local", func() (bool, error) { return store.Remove(mcp.Local, p.Sys.Dirs.Work, name) }},
 		{"project", func() (bool, error) {
-			return mcp.RemoveFile(filepath.Join(p.sys.Dirs.Work, config.ServersFile), name)
+			return mcp.RemoveFile(filepath.Join(p.Sys.Dirs.Work, config.ServersFile), name)
 		}},
 		{"user", func() (bool, error) { return store.Remove(mcp.User, "", name) }},
 	} {
@@ -244,7 +245,7 @@ func serversHere(f mcpFlags, st Streams) (*run, error) {
 	}
 	r := &run{common: &common{o: o, st: st}, place: p}
 	configs, s, err := r.serverEntries()
-	for _, n := range append(slices.Clone(p.settings.Problems), p.notes...) {
+	for _, n := range append(slices.Clone(p.Settings.Problems), p.Notes...) {
 		fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(n))
 	}
 	if err != nil {
@@ -253,9 +254,9 @@ func serversHere(f mcpFlags, st Streams) (*run, error) {
 	if s == nil {
 		s = &servers{r: r}
 	}
-	d := p.sys.Dirs
+	d := p.Sys.Dirs
 	s.set = mcp.New(mcp.Deps{
-		Procs: &r.procs, Environ: p.sys.Environ, Getenv: p.sys.Getenv, Dir: d.Work, Project: first(p.root, d.Work), Version: Version,
+		Procs: &r.procs, Environ: p.Sys.Environ, Getenv: p.Sys.Getenv, Dir: d.Work, Project: first(p.Root, d.Work), Version: Version,
 		Roots: []string{d.Work}, Tokens: mcp.NewTokens(d.State),
 	}, configs)
 	for _, name := range r.serverStore().Load(r.projectKeys()...).Disabled {
@@ -354,12 +355,12 @@ func loginServer(f mcpFlags, st Streams) error {
 	defer cancel()
 	say := func(text string) { fmt.Fprintln(st.Out, text) }
 	l := mcp.Login{
-		Config: c, Tokens: mcp.NewTokens(r.place.sys.Dirs.State), Getenv: r.place.sys.Getenv, Say: say, Version: Version,
+		Config: c, Tokens: mcp.NewTokens(r.place.Sys.Dirs.State), Getenv: r.place.Sys.Getenv, Say: say, Version: Version,
 	}
 	if f.noBrowser {
 		l.In = st.In
 	} else {
-		l.Open = func(url string) error { return openBrowser(ctx, &r.procs, r.place.sys.Environ(), url) }
+		l.Open = func(url string) error { return openBrowser(ctx, &r.procs, r.place.Sys.Environ(), url) }
 	}
 	if err := l.Run(ctx); err != nil {
 		return fmt.Errorf("sign in to %s: %w", c.Name, err)
@@ -373,7 +374,7 @@ func logoutServer(f mcpFlags, st Streams) error {
 	if err != nil {
 		return err
 	}
-	found, err := mcp.NewTokens(r.place.sys.Dirs.State).Forget(c)
+	found, err := mcp.NewTokens(r.place.Sys.Dirs.State).Forget(c)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func (r *run) switchServers(ctx context.Context, name string, on bool) (string, 
 		if err := set.Toggle(ctx, st.Name, on); err != nil {
 			errs = append(errs, err)
 		}
-		if err := r.serverStore().Switch(r.place.sys.Dirs.Work, st.Name, on); err != nil {
+		if err := r.serverStore().Switch(r.place.Sys.Dirs.Work, st.Name, on); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 // knownServers remembers what the project's servers said of themselves when it was trusted.
 func (r *run) knownServers() *mcp.Known {
-	return mcp.NewKnown(r.place.sys.Dirs.State, r.place.trustKey)
+	return mcp.NewKnown(r.place.Sys.Dirs.State, r.place.TrustKey)
 }
 
 // agreeHow tells how to agree to what a server says now.

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/mcp"
+	"lathe/internal/place"
 )
 
 // managedServers is the name of an administrator's file of MCP servers.
@@ -25,7 +26,7 @@ func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
 	}
 	note := func(problems []mcp.Problem) {
 		for _, p := range problems {
-			r.place.notes = append(r.place.notes, p.String())
+			r.place.Notes = append(r.place.Notes, p.String())
 		}
 	}
 	var hosted []mcp.Config
@@ -50,7 +51,7 @@ func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
 	case exclusive:
 		lists = append(lists, managed, hosted)
 		if len(flag) > 0 {
-			r.place.notes = append(r.place.notes, "the servers of --mcp-config are not used: an administrator's "+managedServers+" names all that may be")
+			r.place.Notes = append(r.place.Notes, "the servers of --mcp-config are not used: an administrator's "+managedServers+" names all that may be")
 		}
 	case r.o.strictServers || r.o.bare:
 		lists = append(lists, hosted, flag, r.pluginServers(note))
@@ -71,7 +72,7 @@ func (r *run) allowedServers(configs []mcp.Config, note func([]mcp.Problem)) []m
 	policy := r.serverPolicy()
 	var out []mcp.Config
 	for _, c := range configs {
-		c, problems := c.Expand(r.place.sys.Getenv)
+		c, problems := c.Expand(r.place.Sys.Getenv)
 		note(problems)
 		if why := policy.Refuses(c); why != "" {
 			note([]mcp.Problem{{Name: c.Name, Kind: "policy", Text: why + "; it is skipped"}})
@@ -87,7 +88,7 @@ func (r *run) flagServers() (out []mcp.Config, problems []mcp.Problem, err error
 	for _, v := range r.o.serverConfigs {
 		data, file := []byte(v), ""
 		if !strings.HasPrefix(strings.TrimSpace(v), "{") {
-			file = absolute(r.place.sys.Dirs.Work, v)
+			file = place.Absolute(r.place.Sys.Dirs.Work, v)
 			if data, err = os.ReadFile(file); err != nil {
 				return nil, nil, fmt.Errorf("--mcp-config: MCP config file not found or not readable: %w", err)
 			}
@@ -107,7 +108,7 @@ func (r *run) flagServers() (out []mcp.Config, problems []mcp.Problem, err error
 
 // managedServers are an administrator's entries. Where the file is there no other entry counts.
 func (r *run) managedServers() (out []mcp.Config, exclusive bool, err error) {
-	for _, dir := range r.place.places.Managed {
+	for _, dir := range r.place.Places.Managed {
 		file := filepath.Join(dir, managedServers)
 		data, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +119,7 @@ func (r *run) managedServers() (out []mcp.Config, exclusive bool, err error) {
 		}
 		out, problems, err := mcp.Parse(data, mcp.Managed, file)
 		for _, p := range problems {
-			r.place.notes = append(r.place.notes, p.String())
+			r.place.Notes = append(r.place.Notes, p.String())
 		}
 		return out, true, err
 	}
@@ -128,11 +129,11 @@ func (r *run) managedServers() (out []mcp.Config, exclusive bool, err error) {
 // serverStore is the user's own entries and choices.
 func (r *run) serverStore() mcp.Store { return serverStore(r.place) }
 
-func serverStore(p *place) mcp.Store {
-	d := p.sys.Dirs
+func serverStore(p *place.Place) mcp.Store {
+	d := p.Sys.Dirs
 	other := ""
 	switch {
-	case p.sys.Getenv("CLAUDE_CONFIG_DIR") != "":
+	case p.Sys.Getenv("CLAUDE_CONFIG_DIR") != "":
 		other = filepath.Join(d.Config, ".claude.json")
 	case d.Home != "":
 		other = filepath.Join(d.Home, ".claude.json")
@@ -143,10 +144,10 @@ func serverStore(p *place) mcp.Store {
 // projectKeys are the directories by which the project is known in the user's file, the nearest first.
 func (r *run) projectKeys() []string { return projectKeys(r.place) }
 
-func projectKeys(p *place) []string {
-	out := []string{p.sys.Dirs.Work}
-	if p.root != "" && p.root != p.sys.Dirs.Work {
-		out = append(out, p.root)
+func projectKeys(p *place.Place) []string {
+	out := []string{p.Sys.Dirs.Work}
+	if p.Root != "" && p.Root != p.Sys.Dirs.Work {
+		out = append(out, p.Root)
 	}
 	return out
 }
@@ -155,7 +156,7 @@ func projectKeys(p *place) []string {
 func (r *run) ownServers(note func([]mcp.Problem)) []mcp.Config {
 	stored := r.serverStore().Load(r.projectKeys()...)
 	for _, err := range stored.Errors {
-		r.place.notes = append(r.place.notes, err.Error())
+		r.place.Notes = append(r.place.Notes, err.Error())
 	}
 	note(stored.Problems)
 	var out []mcp.Config
@@ -174,20 +175,20 @@ func (r *run) projectServers(note func([]mcp.Problem)) []mcp.Config {
 	if !r.wants("project") {
 		return nil
 	}
-	for _, g := range r.place.grants {
+	for _, g := range r.place.Grants {
 		if g.Key != config.ServersFile {
 			continue
 		}
-		if !r.place.trusted {
-			r.place.notes = append(r.place.notes, fmt.Sprintf("the MCP servers in %s are not started: this project is not trusted (lathe trust, or --trust for one run)", filepath.ToSlash(g.File)))
+		if !r.place.Trusted {
+			r.place.Notes = append(r.place.Notes, fmt.Sprintf("the MCP servers in %s are not started: this project is not trusted (lathe trust, or --trust for one run)", filepath.ToSlash(g.File)))
 			return nil
 		}
 		list, problems, err := mcp.Parse([]byte(g.Text), mcp.Project, g.File)
 		if err != nil {
-			r.place.notes = append(r.place.notes, err.Error())
+			r.place.Notes = append(r.place.Notes, err.Error())
 		}
 		note(problems)
-		refused := append(r.place.settings.AllStrings("disabledMcpjsonServers"), r.serverStore().Load(r.projectKeys()...).Refused...)
+		refused := append(r.place.Settings.AllStrings("disabledMcpjsonServers"), r.serverStore().Load(r.projectKeys()...).Refused...)
 		return slices.DeleteFunc(list, func(c mcp.Config) bool { return slices.Contains(refused, c.Name) })
 	}
 	return nil
@@ -198,7 +199,7 @@ func (r *run) projectServers(note func([]mcp.Problem)) []mcp.Config {
 func (r *run) serverPolicy() mcp.Policy {
 	var p mcp.Policy
 	onlyManaged := false
-	for _, l := range r.place.settings.Layers {
+	for _, l := range r.place.Settings.Layers {
 		onlyManaged = onlyManaged || l.Scope == config.Managed && string(l.Keys["allowManagedMcpServersOnly"]) == "true"
 	}
 	read := func(l *config.Layer, key string) []mcp.Match {
@@ -208,14 +209,14 @@ func (r *run) serverPolicy() mcp.Policy {
 		}
 		list, err := mcp.ParseMatches(raw)
 		if err != nil {
-			r.place.notes = append(r.place.notes, fmt.Sprintf("%s:%d: %s %v", filepath.ToSlash(l.File), l.Line("/"+key), key, err))
+			r.place.Notes = append(r.place.Notes, fmt.Sprintf("%s:%d: %s %v", filepath.ToSlash(l.File), l.Line("/"+key), key, err))
 			if key == "allowedMcpServers" {
 				return []mcp.Match{} // what cannot be read allows nothing
 			}
 		}
 		return list
 	}
-	for _, l := range r.place.settings.Layers {
+	for _, l := range r.place.Settings.Layers {
 		p.Denied = append(p.Denied, read(l, "deniedMcpServers")...)
 		if (!onlyManaged || l.Scope == config.Managed) && l.Trusted {
 			if list := read(l, "allowedMcpServers"); list != nil {

@@ -172,7 +172,7 @@ func (r *run) callServer(ctx context.Context, in struct {
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
 	}
-	res, err := tools.New(d).Host(ctx, r.aside(), msg.Block{Type: msg.TypeToolUse, ID: "host_" + r.place.sys.NewID(), Name: full, Input: in.Arguments})
+	res, err := tools.New(d).Host(ctx, r.aside(), msg.Block{Type: msg.TypeToolUse, ID: "host_" + r.place.Sys.NewID(), Name: full, Input: in.Arguments})
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (r *run) callServer(ctx context.Context, in struct {
 // aside is a turn for what a host does by itself: it has no conversation, and hosts hear what hooks say, but not of a call
 // that they know of.
 func (r *run) aside() *turn.Turn {
-	return turn.New(r.place.sys.NewID(), r.conv.log.ID(), event.Prompt{}, nil, turn.Services{
+	return turn.New(r.place.Sys.NewID(), r.conv.log.ID(), event.Prompt{}, nil, turn.Services{
 		Emit: func(e event.Event) error {
 			switch e.(type) {
 			case event.ToolStarted, event.ToolProgress, event.ToolDone:
@@ -192,7 +192,7 @@ func (r *run) aside() *turn.Turn {
 		},
 		Persist: func(m ...msg.Message) ([]msg.Message, error) { return m, nil },
 		Ask:     func(context.Context, event.Ask) (event.Answer, error) { return event.Answer{}, turn.ErrNobody },
-		Now:     r.place.sys.Now,
+		Now:     r.place.Sys.Now,
 	})
 }
 

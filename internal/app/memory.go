@@ -13,18 +13,18 @@ import (
 
 // instructions reports whether instruction files are looked for.
 func (r *run) instructions() bool {
-	return !r.o.bare && !isOn(r.place.sys.Getenv("CLAUDE_CODE_DISABLE_CLAUDE_MDS"))
+	return !r.o.bare && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_CLAUDE_MDS"))
 }
 
 // loader finds instruction files. Each source has one of its own.
 func (r *run) loader() *memory.Loader {
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	p := memory.Places{
-		Home: d.Home, Config: d.Config, State: d.State, Work: d.Work, Root: r.place.root, Trusted: r.place.trusted,
+		Home: d.Home, Config: d.Config, State: d.State, Work: d.Work, Root: r.place.Root, Trusted: r.place.Trusted,
 		User: r.wants("user"), Project: r.wants("project"), Local: r.wants("local"),
-		Exclude: r.place.settings.AllStrings("claudeMdExcludes"),
+		Exclude: r.place.Settings.AllStrings("claudeMdExcludes"),
 	}
-	if isOn(r.place.sys.Getenv("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD")) {
+	if isOn(r.place.Sys.Getenv("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD")) {
 		p.Extra = r.dirs
 	}
 	return memory.NewLoader(p)
@@ -32,11 +32,11 @@ func (r *run) loader() *memory.Loader {
 
 // wants reports whether --setting-sources leaves a source in.
 func (r *run) wants(source string) bool {
-	if !r.o.sourcesSet {
+	if r.o.sources == nil {
 		return true
 	}
-	list, _ := settingSources(r.o.sources)
-	return slices.Contains(list, source)
+
+	return slices.Contains(r.o.sources, source)
 }
 
 // memorySources are the sources of instruction files and of the project's memory.
@@ -75,7 +75,7 @@ func (r *run) openMemory() {
 	r.memory.Dir = r.memoryDir()
 	r.tools.files.Rewrite = func(path string, data []byte) []byte {
 		if strings.HasSuffix(path, ".md") && r.memory.Holds(path) {
-			return memory.Stamp(data, r.place.sys.Now())
+			return memory.Stamp(data, r.place.Sys.Now())
 		}
 		return data
 	}
@@ -88,35 +88,35 @@ func (r *run) memoryOn() bool {
 		return false
 	}
 	_, canWrite := r.tools.registry.Get("Write")
-	switch off := r.place.sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"); {
+	switch off := r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"); {
 	case off == "0":
 		return true
 	case isOn(off) || !canWrite:
 		return false
 	}
-	return r.place.settings.Bool("autoMemoryEnabled", true)
+	return r.place.Settings.Bool("autoMemoryEnabled", true)
 }
 
 // memoryDir is where the memory is: where the settings say (a project's files only with trust), else beside the
 // sessions of the repository, which its work trees and subdirectories share. A memory that another program keeps in
 // the same format is taken up where it is.
 func (r *run) memoryDir() string {
-	d := r.place.sys.Dirs
-	if dir := r.place.settings.String("autoMemoryDirectory", "", true); dir != "" {
+	d := r.place.Sys.Dirs
+	if dir := r.place.Settings.String("autoMemoryDirectory", "", true); dir != "" {
 		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
 			dir = filepath.Join(d.Home, rest)
 		}
 		if filepath.IsAbs(dir) && !holds(dir, d.Work) && !holds(dir, d.Home) {
 			return filepath.Clean(dir)
 		}
-		r.place.notes = append(r.place.notes, "autoMemoryDirectory must be absolute or begin with ~/, and must not hold the working directory or the home; it is ignored")
+		r.place.Notes = append(r.place.Notes, "autoMemoryDirectory must be absolute or begin with ~/, and must not hold the working directory or the home; it is ignored")
 	}
 	top := d.Work
-	if r.place.root != "" {
-		top = mainTree(r.place.root)
+	if r.place.Root != "" {
+		top = mainTree(r.place.Root)
 	}
 	at := func(state string) string {
-		store := jsonl.Store{StateDir: state, Project: projectName(r.place)}
+		store := jsonl.Store{StateDir: state, Project: r.place.ProjectName()}
 		return filepath.Join(store.ProjectDir(top), "memory")
 	}
 	own := at(d.State)

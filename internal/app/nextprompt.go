@@ -49,11 +49,11 @@ func (r *run) suggests(t *turn.Turn) bool {
 	if !r.o.suggestPrompts || r.agent != nil || t.Stop != nil || t.Reply == nil || perm.Mode(r.session.Mode()) == perm.ModePlan {
 		return false
 	}
-	if v := r.place.sys.Getenv("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION"); v != "" {
+	if v := r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION"); v != "" {
 		if !isOn(v) {
 			return false
 		}
-	} else if !r.place.settings.Bool("promptSuggestionEnabled", true) {
+	} else if !r.place.Settings.Bool("promptSuggestionEnabled", true) {
 		return false
 	}
 	return len(userWords(t.Messages)) > 1 && !r.session.Waiting()

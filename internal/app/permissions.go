@@ -12,6 +12,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/perm"
 	"lathe/internal/perm/cases"
+	"lathe/internal/place"
 )
 
 // Exit codes of lathe permissions check.
@@ -69,8 +70,8 @@ func rulesOf(o *options) (*run, error) {
 }
 
 // tellProblems says what is wrong with the settings that the rules come from.
-func tellProblems(p *place, st Streams) {
-	for _, n := range append(slices.Clone(p.settings.Problems), p.notes...) {
+func tellProblems(p *place.Place, st Streams) {
+	for _, n := range append(slices.Clone(p.Settings.Problems), p.Notes...) {
 		fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(n))
 	}
 }
@@ -85,13 +86,13 @@ func checkPermission(o *options, args []string, asJSON bool, st Streams) error {
 		return err
 	}
 	tellProblems(r.place, st)
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	book := r.book.Load()
 	env := perm.Env{
 		Rules: book.set, Mode: perm.Mode(o.mode), Platform: platform(), Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
 		Workspace: perm.Workspace{Cwd: d.Work, Roots: append([]string{d.Work}, r.dirs...), Home: d.Home},
 	}
-	r.place.care(&env, req.Tool)
+	r.place.Care(&env, req.Tool)
 	decision := perm.Decide(req, env)
 	if asJSON {
 		fmt.Fprintf(st.Out, "%s\n", event.Encode(decisionJSON(req, decision)))

@@ -58,7 +58,7 @@ func (r *run) personTools() []tool.Tool {
 	}
 	var out []tool.Tool
 	if r.o.entry != "sdk-go" || r.o.questions { // a Go program's permission callback says yes or no
-		out = append(out, question.New(r.place.sys.Getenv("CLAUDE_CODE_QUESTION_PREVIEW_FORMAT")))
+		out = append(out, question.New(r.place.Sys.Getenv("CLAUDE_CODE_QUESTION_PREVIEW_FORMAT")))
 	}
 	return append(out, plan.New(plan.Deps{
 		Mode: func() string { return r.session.Mode() },
@@ -138,8 +138,8 @@ func (r *run) planAnew() {
 // plansDir is where approved plans go. A setting of the project leads neither out of it, by a link, nor to where the model
 // may not write unasked: a plan there could be a command or an agent.
 func (r *run) plansDir() string {
-	d := r.place.sys.Dirs
-	if dir := r.place.settings.String("plansDirectory", "", false); dir != "" && filepath.IsLocal(dir) {
+	d := r.place.Sys.Dirs
+	if dir := r.place.Settings.String("plansDirectory", "", false); dir != "" && filepath.IsLocal(dir) {
 		dir = filepath.Join(d.Work, dir)
 		env := r.env()
 		env.Mode = perm.ModeAcceptEdits
@@ -159,7 +159,7 @@ func (r *run) readPlan(path string) (string, bool) {
 	if err != nil || filepath.Ext(real) != ".md" || r.readDenied(real) {
 		return "", false
 	}
-	for _, dir := range []string{filepath.Join(r.place.sys.Dirs.State, "plans"), r.plansDir()} {
+	for _, dir := range []string{filepath.Join(r.place.Sys.Dirs.State, "plans"), r.plansDir()} {
 		if dir, err = file.Resolve(dir); err == nil && filepath.Dir(real) == dir {
 			f, err := file.Load(real, most)
 			if err != nil {
@@ -238,7 +238,7 @@ func (r *run) activePlan() (path, text string, ok bool) {
 	if stamp := stampOf(p.now.Path); !stamp.IsZero() && !stamp.Equal(p.stamp) {
 		if text, ok := r.readPlan(p.now.Path); ok {
 			if strings.TrimRight(text, "\n") != strings.TrimRight(p.now.Text, "\n") {
-				p.now.Text = r.place.redact.String(text)
+				p.now.Text = r.place.Redact.String(text)
 			}
 			p.stamp = stamp
 		}

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/hook"
 	"lathe/internal/mcp"
+	"lathe/internal/place"
 	"lathe/internal/plugin"
 	"lathe/internal/skill"
 )
@@ -33,7 +34,7 @@ type plugins struct {
 // openPlugins loads the plugins that the command line or the host names.
 func (r *run) openPlugins() {
 	set := r.loadPlugins(r.o.plugins)
-	r.place.notes = append(r.place.notes, set.notes...)
+	r.place.Notes = append(r.place.Notes, set.notes...)
 	r.plugins.Store(set)
 }
 
@@ -41,8 +42,8 @@ func (r *run) openPlugins() {
 func (r *run) loadPlugins(dirs []pluginDir) *plugins {
 	set := &plugins{dirs: dirs}
 	for i, d := range dirs {
-		path := absolute(r.place.sys.Dirs.Work, d.path)
-		p, err := plugin.Load(path, filepath.Join(r.place.sys.Dirs.Config, "plugins", "data"), r.place.project)
+		path := place.Absolute(r.place.Sys.Dirs.Work, d.path)
+		p, err := plugin.Load(path, filepath.Join(r.place.Sys.Dirs.Config, "plugins", "data"), r.place.Project)
 		if err != nil {
 			set.notes = append(set.notes, err.Error()+" (left out)")
 			set.errors = append(set.errors, event.PluginError{Plugin: fmt.Sprintf("inline[%d]", i), Type: "generic-error", Message: err.Error(), Path: path})

@@ -167,7 +167,7 @@ func (r *run) setMode(mode string) (any, error) {
 		return nil, errors.New("bypassPermissions was not allowed when the session began (--allow-dangerously-skip-permissions)")
 	}
 	if m == perm.ModeBypass {
-		if err := r.bypassRefused(r.place.settings.Permissions()); err != nil {
+		if err := r.bypassRefused(r.place.Settings.Permissions()); err != nil {
 			return nil, err
 		}
 	}

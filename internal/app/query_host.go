@@ -18,6 +18,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/normalize"
+	"lathe/internal/place"
 )
 
 // hostQueries are what programs ask that drive a session, in the form of the published SDKs.
@@ -146,7 +147,7 @@ func (r *run) registerRoot(_ context.Context, in struct {
 	Dir string `json:"directory"`
 },
 ) (any, error) {
-	dir, err := realDir(r.place.sys.Dirs.Work, in.Dir)
+	dir, err := place.RealDir(r.place.Sys.Dirs.Work, in.Dir)
 	if err != nil {
 		return nil, err
 	}

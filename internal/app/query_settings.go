@@ -56,7 +56,7 @@ func (r *run) applyFlags(ctx context.Context, in settingsChange) (any, error) {
 func (r *run) mergeFlags(change map[string]json.RawMessage) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
-	flags, err := inlineSettings(r.place.places.Inline)
+	flags, err := inlineSettings(r.place.Places.Inline)
 	if err != nil {
 		return err
 	}
@@ -67,14 +67,14 @@ func (r *run) mergeFlags(change map[string]json.RawMessage) error {
 			flags[key] = v
 		}
 	}
-	places := r.place.places
+	places := r.place.Places
 	places.Inline = string(event.Encode(flags))
 	s, err := config.Load(places)
 	if err != nil {
 		return err
 	}
-	s.TrustProject(r.place.counts() && r.grantsHash(s) == r.approved)
-	r.place.places, r.latest, r.watch = places, s, config.NewWatcher(places, r.place.sys.Now)
+	s.TrustProject(r.place.Counts() && r.grantsHash(s) == r.approved)
+	r.place.Places, r.latest, r.watch = places, s, config.NewWatcher(places, r.place.Sys.Now)
 	for _, n := range r.compile(s.Permissions()) {
 		r.warn(n)
 	}
@@ -224,7 +224,7 @@ func (r *run) hooksListing() map[string]any {
 	for _, e := range events {
 		e["hookCount"] = counts[e["name"].(string)]
 	}
-	off, only := hooksOff(r.place.settings)
+	off, only := hooksOff(r.place.Settings)
 	return map[string]any{
 		"events": events, "hooks": list, "eventCatalog": events,
 		"policy": map[string]any{"disabledByPolicy": off == config.Managed, "managedOnly": only, "pluginOnly": false, "allDisabled": off != "", "policyHookCount": 0},

@@ -66,7 +66,7 @@ func (r *run) toldDir() string {
 		}
 	}
 	_ = json.Unmarshal(r.conv.state.Kept[dirKind], &dir)
-	r.keptDir = first(dir, r.place.sys.Dirs.Work)
+	r.keptDir = first(dir, r.place.Sys.Dirs.Work)
 	return dir
 }
 

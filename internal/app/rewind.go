@@ -273,7 +273,7 @@ func (r *run) rewindNote(what string, touched []string, p *checkpoint.Plan) msg.
 	list("These could not be put back and are as they were left:\n", left)
 	const source = "rewind"
 	return msg.Message{
-		Kind: msg.KindAttachment, Source: source, Key: r.place.sys.NewID(), Meta: true,
+		Kind: msg.KindAttachment, Source: source, Key: r.place.Sys.NewID(), Meta: true,
 		Blocks: []msg.Block{msg.Context(source, b.String())},
 	}
 }

@@ -27,11 +27,11 @@ type rulebook struct {
 
 // permissions reads the rules, directories and mode.
 func (r *run) permissions() error {
-	p := r.place.settings.Permissions()
+	p := r.place.Settings.Permissions()
 	if p.Skipped > 0 {
-		r.place.notes = append(r.place.notes, fmt.Sprintf("%d permission grants of this project are ignored: it is not trusted (lathe trust, or --trust for one run)", p.Skipped))
+		r.place.Notes = append(r.place.Notes, fmt.Sprintf("%d permission grants of this project are ignored: it is not trusted (lathe trust, or --trust for one run)", p.Skipped))
 	}
-	dirs, err := r.place.extraDirs(r.o.addDirs, p.Dirs)
+	dirs, err := r.place.ExtraDirs(r.o.addDirs, p.Dirs)
 	if err != nil {
 		return err
 	}
@@ -39,23 +39,23 @@ func (r *run) permissions() error {
 	if r.o.mode, err = r.chooseMode(p); err != nil {
 		return err
 	}
-	r.latest, r.approved = r.place.settings, r.place.approved
-	r.watch = config.NewWatcher(r.place.places, r.place.sys.Now)
-	r.place.notes = append(r.place.notes, r.compile(p)...)
+	r.latest, r.approved = r.place.Settings, r.place.Approved
+	r.watch = config.NewWatcher(r.place.Places, r.place.Sys.Now)
+	r.place.Notes = append(r.place.Notes, r.compile(p)...)
 	return nil
 }
 
 // compile puts the rules of the command line, of this session and of the settings into force. It returns what is
 // wrong with them.
 func (r *run) compile(p config.Permissions) []string {
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	b := &rulebook{rules: append(cliRules(r.o, d.Work), p.Rules...), blockOutside: p.BlockOutside}
 	b.rules = append(b.rules, r.ownRules()...)
 	r.mu.Lock()
 	b.rules = append(b.rules, r.granted...)
 	r.mu.Unlock()
 	set, warnings := perm.Compile(b.rules, perm.Options{
-		Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform(), Trusted: r.place.counts(),
+		Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform(), Trusted: r.place.Counts(),
 	})
 	b.set = set
 	r.book.Store(b)
@@ -113,12 +113,12 @@ func (r *run) remember(rules []perm.Rule, where event.Scope) error {
 func (r *run) private(file string, write func() error) error {
 	_, missing := os.Lstat(file)
 	err := write()
-	if err != nil || missing == nil || filepath.Base(file) != localSettings || r.place.root == "" {
+	if err != nil || missing == nil || filepath.Base(file) != localSettings || r.place.Root == "" {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), excludeLimit)
 	defer cancel()
-	if err := git.Exclude(ctx, r.place.root, file); err != nil {
+	if err := git.Exclude(ctx, r.place.Root, file); err != nil {
 		r.warn(fmt.Sprintf("%s is yours alone, but git could not be told to leave it out: %v", file, err))
 	}
 	return nil
@@ -132,7 +132,7 @@ const (
 // settingsFile is the file of a scope, "" for the session. A host looks for what it has saved in the folder of the
 // program that it was written for. What is saved for a project stays in it: a link may not make it hold everywhere.
 func (r *run) settingsFile(where event.Scope) (string, error) {
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	folder, user := ".lathe", d.State
 	if r.o.host != nil {
 		folder, user = ".claude", d.Config
@@ -140,7 +140,7 @@ func (r *run) settingsFile(where event.Scope) (string, error) {
 	project, path := d.Work, ""
 	switch where {
 	case event.SaveLocal:
-		project = first(r.place.root, d.Work)
+		project = first(r.place.Root, d.Work)
 		path = filepath.Join(project, folder, localSettings)
 	case event.SaveProject:
 		path = filepath.Join(project, folder, "settings.json")
@@ -150,7 +150,7 @@ func (r *run) settingsFile(where event.Scope) (string, error) {
 		return "", nil
 	}
 	real, err := file.Resolve(path)
-	if err == nil && !below(project, real) {
+	if err == nil && !file.Below(project, real) {
 		err = fmt.Errorf("%s is a link that leads out of the project (%s), so nothing was saved", path, real)
 	}
 	return path, err
@@ -161,16 +161,16 @@ func (r *run) settingsFile(where event.Scope) (string, error) {
 // they granted then.
 func (r *run) save(write func() error) error {
 	p := r.place
-	before, err := config.Load(p.places)
+	before, err := config.Load(p.Places)
 	if err != nil {
 		return err
 	}
-	none := len(before.Grants(p.sys.Dirs.Work, p.root)) == 0
+	none := len(before.Grants(p.Sys.Dirs.Work, p.Root)) == 0
 	unchanged := r.grantsHash(before) == r.approved
 	if err := write(); err != nil {
 		return err
 	}
-	after, err := config.Load(p.places)
+	after, err := config.Load(p.Places)
 	if err != nil {
 		return err
 	}
@@ -180,30 +180,30 @@ func (r *run) save(write func() error) error {
 		r.warn("what was saved for this project counts only in this session: its files came to grant something else meanwhile (lathe trust shows and approves it)")
 		return nil
 	}
-	list := config.NewTrust(p.sys.Dirs.State)
-	entry, known := list.Get(p.trustKey)
+	list := config.NewTrust(p.Sys.Dirs.State)
+	entry, known := list.Get(p.TrustKey)
 	hash := r.grantsHash(after)
 	if hash == r.approved {
 		return nil // the user's own file, or a rule that forbids
 	}
 	r.approved = hash
 	switch {
-	case p.trusted && known && !entry.Rules:
-		err = list.Add(p.trustKey, hash, p.sys.Now())
-	case none || p.savedRules:
-		err = list.AddRules(p.trustKey, hash, p.sys.Now())
-		p.savedRules, p.places.Trusted = true, true
-		r.watch = config.NewWatcher(p.places, p.sys.Now)
-	case !p.trusted:
+	case p.Trusted && known && !entry.Rules:
+		err = list.Add(p.TrustKey, hash, p.Sys.Now())
+	case none || p.SavedRules:
+		err = list.AddRules(p.TrustKey, hash, p.Sys.Now())
+		p.SavedRules, p.Places.Trusted = true, true
+		r.watch = config.NewWatcher(p.Places, p.Sys.Now)
+	case !p.Trusted:
 		r.warn("what was saved for this project counts only in this session: the project is not trusted (lathe trust)")
 	}
-	after.TrustProject(p.counts())
+	after.TrustProject(p.Counts())
 	return err
 }
 
 func (r *run) grantsHash(s *config.Settings) string {
 	p := r.place
-	return config.GrantsHash(s.Grants(p.sys.Dirs.Work, p.root), p.trustKey)
+	return config.GrantsHash(s.Grants(p.Sys.Dirs.Work, p.Root), p.TrustKey)
 }
 
 // refresh takes up settings that changed while the session runs: their rules count from the next call on. Settings
@@ -213,8 +213,8 @@ func (r *run) refresh() {
 	r.changing.Lock()
 	defer r.changing.Unlock()
 	r.look()
-	if r.agent == nil && r.place.settings != r.latest {
-		r.place.settings = r.latest
+	if r.agent == nil && r.place.Settings != r.latest {
+		r.place.Settings = r.latest
 	}
 }
 
@@ -241,7 +241,7 @@ func (r *run) look() {
 		r.warn("a ConfigChange hook refused the changed settings; those from before stay in force")
 		return
 	}
-	if r.place.counts() && r.grantsHash(s) != r.approved {
+	if r.place.Counts() && r.grantsHash(s) != r.approved {
 		s.TrustProject(false)
 		r.warn("what this project's files grant changed while the session runs; their grants no longer count (lathe trust approves them for the next)")
 	}
@@ -290,7 +290,7 @@ func (r *run) bypassRefused(p config.Permissions) error {
 	switch {
 	case p.DisableBypass:
 		return errors.New("bypassPermissions is switched off by the settings")
-	case os.Geteuid() == 0 && !isOn(r.place.sys.Getenv("IS_SANDBOX")):
+	case os.Geteuid() == 0 && !isOn(r.place.Sys.Getenv("IS_SANDBOX")):
 		return errors.New("bypassPermissions is refused for root; set IS_SANDBOX=1 in a container made for it")
 	}
 	return nil
@@ -302,7 +302,7 @@ func (r *run) decide(req perm.Request) perm.Decision {
 	env := r.env()
 	env.Mode = r.serverModes.of(req.Tool, env.Mode)
 	env.Sandbox = r.sandboxOf(req)
-	r.place.care(&env, req.Tool)
+	r.place.Care(&env, req.Tool)
 	if d, refused := r.notes.refuses(req, r.tools.workspace.Abs); refused {
 		return d
 	}
@@ -311,7 +311,7 @@ func (r *run) decide(req perm.Request) perm.Decision {
 
 func (r *run) env() perm.Env {
 	ws := r.tools.workspace
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	book := r.book.Load()
 	var free []string
 	if r.memory.Dir != "" {

@@ -42,7 +42,7 @@ func TestRulesChangeWhileRunning(t *testing.T) {
 	}
 	defer r.close()
 	now := time.Now()
-	r.watch = config.NewWatcher(r.place.places, func() time.Time { now = now.Add(2 * time.Second); return now })
+	r.watch = config.NewWatcher(r.place.Places, func() time.Time { now = now.Add(2 * time.Second); return now })
 	decide := func() perm.Verdict {
 		return r.decide(perm.Request{Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}).Verdict
 	}
@@ -67,7 +67,7 @@ func TestRulesChangeWhileRunning(t *testing.T) {
 func asking(t *testing.T, base string) *run {
 	t.Helper()
 	o := demoOptions(base)
-	o.mode, o.allowed, o.sourcesSet = "default", nil, false
+	o.mode, o.allowed, o.sources = "default", nil, nil
 	var out bytes.Buffer
 	r, err := newRun(o, Streams{Out: &out, Err: &out})
 	if err != nil {
@@ -191,7 +191,7 @@ func TestLastingAnswerApprovesOnlyItself(t *testing.T) {
 			open := func() *run { return asking(t, base) }
 			r := open()
 			if trust {
-				if err := config.NewTrust(r.place.sys.Dirs.State).Add(r.place.trustKey, r.place.approved, time.Now()); err != nil {
+				if err := config.NewTrust(r.place.Sys.Dirs.State).Add(r.place.TrustKey, r.place.Approved, time.Now()); err != nil {
 					t.Fatal(err)
 				}
 				r = open()
@@ -203,8 +203,8 @@ func TestLastingAnswerApprovesOnlyItself(t *testing.T) {
 			if err := r.remember(rules("Bash(make b)"), event.SaveLocal); err != nil {
 				t.Fatal(err)
 			}
-			if next := open(); !next.place.counts() || next.place.trusted != trust {
-				t.Errorf("after two answers: counts %v, trusted %v", next.place.counts(), next.place.trusted)
+			if next := open(); !next.place.Counts() || next.place.Trusted != trust {
+				t.Errorf("after two answers: counts %v, trusted %v", next.place.Counts(), next.place.Trusted)
 			}
 			if err := os.MkdirAll(".claude", 0o755); err != nil {
 				t.Fatal(err)
@@ -221,7 +221,7 @@ func TestLastingAnswerApprovesOnlyItself(t *testing.T) {
 					t.Errorf("%s counts in this session", l.File)
 				}
 			}
-			if next := open(); next.place.counts() {
+			if next := open(); next.place.Counts() {
 				t.Error("hooks that came meanwhile were approved by the answer")
 			}
 		})

@@ -24,6 +24,7 @@ import (
 	"lathe/internal/pipeline/compact"
 	"lathe/internal/pipeline/input"
 	"lathe/internal/pipeline/tools"
+	"lathe/internal/place"
 	"lathe/internal/price"
 	"lathe/internal/proc"
 	"lathe/internal/session"
@@ -38,7 +39,7 @@ type run struct {
 	*common
 	agent *agentPart // of a sub-agent; nil for the session itself
 
-	place *place // a sub-agent has a copy: settings that change later are the session's own
+	place *place.Place // a sub-agent has a copy: settings that change later are the session's own
 	conv  *conversation
 	tools *toolset
 
@@ -211,7 +212,7 @@ func (r *run) headless(p event.Prompt) int {
 	defer stop()
 	opts := headless.Options{
 		Format: headless.Format(r.o.outputFormat), Verbose: r.o.verbose || !r.o.print && r.o.outputFormat == "text",
-		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText, NewID: r.place.sys.NewID,
+		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText, NewID: r.place.Sys.NewID,
 		Terminal: isTerminal(r.st.Out),
 	}
 	debug, err := r.openDebug()
@@ -243,20 +244,20 @@ func (r *run) openDebug() (*headless.Debug, error) {
 			return nil, fmt.Errorf("--debug-file: %w", err)
 		}
 		r.debugFile = f
-		return &headless.Debug{Out: f, Filter: r.o.debug, Clean: r.place.redact.JSON}, nil
+		return &headless.Debug{Out: f, Filter: r.o.debug, Clean: r.place.Redact.JSON}, nil
 	}
 	if r.o.debug != "" {
-		return &headless.Debug{Out: r.st.Err, Filter: r.o.debug, Clean: r.place.redact.JSON}, nil
+		return &headless.Debug{Out: r.st.Err, Filter: r.o.debug, Clean: r.place.Redact.JSON}, nil
 	}
 	return nil, nil
 }
 
 // tellNotes says what the user should know before the turn starts.
 func (r *run) tellNotes() {
-	for _, n := range r.place.settings.Problems {
+	for _, n := range r.place.Settings.Problems {
 		r.warn(n)
 	}
-	for _, n := range append(r.place.notes, r.conv.state.Notes...) {
+	for _, n := range append(r.place.Notes, r.conv.state.Notes...) {
 		r.warn(n)
 	}
 }
@@ -264,7 +265,7 @@ func (r *run) tellNotes() {
 // grey prints lines on standard error, dimmed where that is a terminal.
 func (r *run) grey(lines []string) {
 	on, off := "", ""
-	if isTerminal(r.st.Err) && r.place.sys.Getenv("NO_COLOR") == "" {
+	if isTerminal(r.st.Err) && r.place.Sys.Getenv("NO_COLOR") == "" {
 		on, off = "\x1b[2m", "\x1b[0m"
 	}
 	for _, l := range lines {

@@ -25,9 +25,9 @@ type confinement struct {
 
 // openSandbox reads the settings of the sandbox. Where it is required and cannot be had, the run ends here.
 func (r *run) openSandbox() error {
-	d := r.place.sys.Dirs
-	settings, problems := sandbox.ReadSettings(sandboxLayers(r.place.settings.Layers), d.Home, platform())
-	r.place.notes = append(r.place.notes, problems...)
+	d := r.place.Sys.Dirs
+	settings, problems := sandbox.ReadSettings(sandboxLayers(r.place.Settings.Layers), d.Home, platform())
+	r.place.Notes = append(r.place.Notes, problems...)
 	exe, err := os.Executable()
 	if err != nil && settings.Mode != sandbox.Off {
 		return fmt.Errorf("the sandbox needs the path of this program: %w", err)
@@ -70,9 +70,9 @@ func sandboxCache(work string) string {
 
 // sandboxInput is what the policy follows from at this moment: what decisions follow from.
 func (r *run) sandboxInput() sandbox.Input {
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	in := sandbox.Input{
-		Rules: r.book.Load().set, Roots: append([]string{d.Work}, r.dirs...), Repo: r.place.root, Home: d.Home,
+		Rules: r.book.Load().set, Roots: append([]string{d.Work}, r.dirs...), Repo: r.place.Root, Home: d.Home,
 		State: d.State, Config: d.Config, Platform: platform(),
 	}
 	if r.tools != nil {

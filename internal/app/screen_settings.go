@@ -139,11 +139,11 @@ func checkSetting(key string, value json.RawMessage) error {
 
 // screenConfig are the switched settings with the values that hold.
 func (r *run) screenConfig() []screenSetting {
-	latest, err := config.Load(r.place.places)
+	latest, err := config.Load(r.place.Places)
 	if err != nil {
 		latest = r.latest
 	} else {
-		latest.TrustProject(r.place.counts())
+		latest.TrustProject(r.place.Counts())
 	}
 	now := map[string]config.Value{}
 	for _, v := range latest.Effective() {

@@ -15,14 +15,15 @@ import (
 
 	"lathe/internal/git"
 	"lathe/internal/msg"
+	"lathe/internal/place"
 	"lathe/internal/price"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
 )
 
 // sessionStore is where the sessions of this place are.
-func sessionStore(o *options, p *place, prices *price.Table) jsonl.Store {
-	s := jsonl.Store{StateDir: p.sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: projectName(p), Cost: prices.Cost}
+func sessionStore(o *options, p *place.Place, prices *price.Table) jsonl.Store {
+	s := jsonl.Store{StateDir: p.Sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: p.ProjectName(), Cost: prices.Cost}
 	if o.mirror != nil {
 		s.Mirror = o.mirror.wrote
 	}
@@ -30,10 +31,10 @@ func sessionStore(o *options, p *place, prices *price.Table) jsonl.Store {
 }
 
 // sessionStart is what a session of this place begins with.
-func sessionStart(p *place) jsonl.Start {
-	start := jsonl.Start{Dir: p.sys.Dirs.Work}
-	if p.root != "" {
-		start.Branch = git.Branch(p.root)
+func sessionStart(p *place.Place) jsonl.Start {
+	start := jsonl.Start{Dir: p.Sys.Dirs.Work}
+	if p.Root != "" {
+		start.Branch = git.Branch(p.Root)
 	}
 	return start
 }
@@ -76,9 +77,9 @@ func (c *conversation) become(o *conversation) {
 }
 
 // openSession starts, continues, resumes or forks a session.
-func openSession(o *options, p *place, prices *price.Table) (*conversation, error) {
+func openSession(o *options, p *place.Place, prices *price.Table) (*conversation, error) {
 	if o.store != nil {
-		return openStored(o, p.sys.Dirs.Work)
+		return openStored(o, p.Sys.Dirs.Work)
 	}
 	store, start := sessionStore(o, p, prices), sessionStart(p)
 	if o.sessionID != "" {
@@ -173,11 +174,11 @@ func dropsOnly(store jsonl.Store, start jsonl.Start, ref, prompt string) error {
 }
 
 // keepsNothing reports whether the run leaves no transcript.
-func keepsNothing(o *options, p *place) bool {
-	return o.noPersist || isOn(p.sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"))
+func keepsNothing(o *options, p *place.Place) bool {
+	return o.noPersist || isOn(p.Sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"))
 }
 
-func newConversation(o *options, p *place, store jsonl.Store, start jsonl.Start) (*conversation, error) {
+func newConversation(o *options, p *place.Place, store jsonl.Store, start jsonl.Start) (*conversation, error) {
 	if keepsNothing(o, p) {
 		id := start.ID
 		if id == "" {
@@ -196,7 +197,7 @@ func newConversation(o *options, p *place, store jsonl.Store, start jsonl.Start)
 // that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
 const bigTranscript = 16 << 20
 
-func resume(o *options, p *place, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
+func resume(o *options, p *place.Place, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
 	open := store.Open
 	if o.fork {
 		open = store.Fork
@@ -240,16 +241,9 @@ func forkTitle(title string) string {
 	return fmt.Sprintf("%s (fork %d)", base, n)
 }
 
-func entrypoint(p *place) string {
-	if e := p.sys.Getenv("CLAUDE_CODE_ENTRYPOINT"); e != "" {
+func entrypoint(p *place.Place) string {
+	if e := p.Sys.Getenv("CLAUDE_CODE_ENTRYPOINT"); e != "" {
 		return e
 	}
 	return "sdk-cli" // print mode: no person sits before it
-}
-
-func projectName(p *place) string {
-	if p.sys.Getenv("CLAUDE_CONFIG_DIR") == "" {
-		return ""
-	}
-	return p.sys.Getenv("CLAUDE_CODE_PROJECT_DIR_NAME")
 }

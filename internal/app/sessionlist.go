@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
+	"lathe/internal/place"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
 )
@@ -37,7 +38,7 @@ func sessionsCommand(args []string, st Streams) error {
 	if err != nil {
 		return err
 	}
-	list, err := p.sessions(context.Background(), q)
+	list, err := sessions(context.Background(), p, q)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func sessionsCommand(args []string, st Streams) error {
 		}
 		return nil
 	}
-	fmt.Fprintln(st.Out, sessionRows(list, q, p.sys.Now()))
+	fmt.Fprintln(st.Out, sessionRows(list, q, p.Sys.Now()))
 	return nil
 }
 
@@ -75,9 +76,9 @@ type sessionInfo struct {
 }
 
 // sessions lists sessions, the newest first. Text is looked for in titles, ids and first prompts, then in what was said.
-func (p *place) sessions(ctx context.Context, q sessionQuery) ([]sessionInfo, error) {
-	store := jsonl.Store{StateDir: p.sys.Dirs.State, Project: projectName(p)}
-	metas, err := store.List(p.sys.Dirs.Work)
+func sessions(ctx context.Context, p *place.Place, q sessionQuery) ([]sessionInfo, error) {
+	store := jsonl.Store{StateDir: p.Sys.Dirs.State, Project: p.ProjectName()}
+	metas, err := store.List(p.Sys.Dirs.Work)
 	if q.All {
 		metas, err = store.ListAll()
 	}
@@ -176,7 +177,7 @@ func (r *run) sessionsText(ctx context.Context, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out := sessionRows(list, q, r.place.sys.Now())
+	out := sessionRows(list, q, r.place.Sys.Now())
 	if len(list) > 0 {
 		out += "\n/resume ID goes on with one of them."
 	}
@@ -184,7 +185,7 @@ func (r *run) sessionsText(ctx context.Context, text string) (string, error) {
 }
 
 func (r *run) listSessions(ctx context.Context, q sessionQuery) ([]sessionInfo, error) {
-	list, err := r.place.sessions(ctx, q)
+	list, err := sessions(ctx, r.place, q)
 	for i := range list {
 		list[i].Current = list[i].ID == r.conv.log.ID()
 	}
@@ -210,7 +211,7 @@ const (
 
 // previewSession reads the end of a session for a picker.
 func (r *run) previewSession(_ context.Context, ref string) (preview, error) {
-	meta, err := r.place.findSession(ref)
+	meta, err := findSession(r.place, ref)
 	if err != nil {
 		return preview{}, err
 	}

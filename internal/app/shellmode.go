@@ -56,7 +56,7 @@ func (r *run) runShell(ctx context.Context, payload json.RawMessage) (any, error
 	defer func() { r.shells.mu.Lock(); delete(r.shells.stops, in.ID); r.shells.mu.Unlock() }()
 
 	began := time.Now()
-	clean := r.place.redact.Stream()
+	clean := r.place.Redact.Stream()
 	out := proc.NewOutput(proc.OutputOptions{Clean: clean})
 	tell := func(e event.Event) { _ = r.session.Relay(event.Envelope{Event: e}) }
 	tell(event.ToolStarted{ID: in.ID, Name: "!", Summary: in.Command, Input: event.Encode(map[string]string{"command": in.Command})})
@@ -66,7 +66,7 @@ func (r *run) runShell(ctx context.Context, payload json.RawMessage) (any, error
 		tellOutput(out, done, func(text string) { tell(event.ToolProgress{ID: in.ID, Name: "!", Text: text}) })
 	})
 	exit, err := r.procs.Run(ctx, proc.Spec{
-		Args: []string{shellPath(r.place.sys.Getenv), "-c", in.Command}, Dir: r.tools.workspace.Cwd(), Env: proc.Env(r.place.sys.Environ()), Out: out,
+		Args: []string{shellPath(r.place.Sys.Getenv), "-c", in.Command}, Dir: r.tools.workspace.Cwd(), Env: proc.Env(r.place.Sys.Environ()), Out: out,
 	})
 	_ = out.Close()
 	close(done)

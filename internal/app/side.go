@@ -20,7 +20,7 @@ const (
 // smallModel is the model of side questions: the small one of the Anthropic API, or the session's own where another
 // server answers, which may have no other.
 func (r *run) smallModel() string {
-	getenv := r.place.sys.Getenv
+	getenv := r.place.Sys.Getenv
 	if name := first(getenv("ANTHROPIC_DEFAULT_HAIKU_MODEL"), getenv("ANTHROPIC_SMALL_FAST_MODEL")); name != "" {
 		return r.prices.Resolve(name)
 	}

@@ -14,12 +14,12 @@ func (r *run) skills() []skill.Skill {
 	if r.o.bare || r.o.noCommands || r.o.recording != nil {
 		return nil
 	}
-	d := r.place.sys.Dirs
-	p := skill.Places{Work: r.place.project, Root: r.place.projectRoot, Plugins: r.pluginPlaces(), Project: r.wants("project"), Trusted: r.place.trusted, Extra: r.skillDirs()}
+	d := r.place.Sys.Dirs
+	p := skill.Places{Work: r.place.Project, Root: r.place.ProjectRoot, Plugins: r.pluginPlaces(), Project: r.wants("project"), Trusted: r.place.Trusted, Extra: r.skillDirs()}
 	if r.wants("user") {
 		p.Config, p.State = d.Config, d.State
 	}
-	r.place.settings.Decode("skillOverrides", &p.Overrides)
+	r.place.Settings.Decode("skillOverrides", &p.Overrides)
 	return r.chosen(r.custom.finder.Find(p))
 }
 
@@ -37,7 +37,7 @@ func (r *run) chosen(all []skill.Skill) []skill.Skill {
 
 // skillDirs are the directories of --add-dir and /add-dir; those that only the settings name give no skills.
 func (r *run) skillDirs() []string {
-	dirs, err := r.place.extraDirs(r.o.addDirs, nil)
+	dirs, err := r.place.ExtraDirs(r.o.addDirs, nil)
 	if err != nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (r *run) skillSource() attach.Source {
 	}
 	return attach.Skills(func() string {
 		most := 0
-		r.place.settings.Decode("skillListingMaxDescChars", &most)
+		r.place.Settings.Decode("skillListingMaxDescChars", &most)
 		return skill.Listing(r.custom.inSight(r.skills()), r.listingBudget(), most)
 	}, how, r.custom.hasNews)
 }
@@ -82,6 +82,6 @@ func (r *run) listingBudget() int {
 		return skill.DefaultListing
 	}
 	share := 0.01
-	r.place.settings.Decode("skillListingBudgetFraction", &share)
+	r.place.Settings.Decode("skillListingBudgetFraction", &share)
 	return int(float64(window) * min(max(share, 0), 1) * charsPerToken)
 }

@@ -30,7 +30,7 @@ type statusLine struct {
 // is trusted, and switching hooks off switches it off too.
 func (r *run) statusLine() statusLine {
 	var out statusLine
-	st := r.place.settings
+	st := r.place.Settings
 	if st.Granted("disableAllHooks", false) {
 		return out
 	}
@@ -42,10 +42,10 @@ func (r *run) statusLine() statusLine {
 }
 
 func (r *run) branch() string {
-	if r.place.root == "" {
+	if r.place.Root == "" {
 		return ""
 	}
-	return git.Branch(r.place.root)
+	return git.Branch(r.place.Root)
 }
 
 // runStatusLine runs the user's command with the documented JSON on its standard input. A newer run ends the one before.
@@ -67,9 +67,9 @@ func (r *run) runStatusLine(ctx context.Context, payload json.RawMessage) (any, 
 	mine := r.statusRun
 	r.statusMu.Unlock()
 	var out limitedBuffer
-	env := append(r.place.sys.Environ(), fmt.Sprint("COLUMNS=", in.Columns), fmt.Sprint("LINES=", in.Lines))
+	env := append(r.place.Sys.Environ(), fmt.Sprint("COLUMNS=", in.Columns), fmt.Sprint("LINES=", in.Lines))
 	exit, err := r.procs.Run(ctx, proc.Spec{
-		Args: []string{"/bin/sh", "-c", line.Command}, Dir: r.place.sys.Dirs.Work, Env: proc.Env(env), Out: &out, Err: discard{},
+		Args: []string{"/bin/sh", "-c", line.Command}, Dir: r.place.Sys.Dirs.Work, Env: proc.Env(env), Out: &out, Err: discard{},
 		Stdin: event.Encode(r.statusInput()), Timeout: statusLimit, MaxOutput: 64 << 10,
 	})
 	r.statusMu.Lock()
@@ -91,8 +91,8 @@ func (r *run) statusInput() map[string]any {
 	t := r.ledger.Totals()
 	model := r.session.Model()
 	info := r.prices.Info(model)
-	work := r.place.sys.Dirs.Work
-	project := r.place.root
+	work := r.place.Sys.Dirs.Work
+	project := r.place.Root
 	if project == "" {
 		project = work
 	}

@@ -40,8 +40,8 @@ func (r *run) styles() []style.Style {
 	if r.o.bare || r.o.recording != nil {
 		return style.Find(style.Places{})
 	}
-	d := r.place.sys.Dirs
-	p := style.Places{Managed: config.ManagedDirs(), Work: r.place.project, Root: r.place.projectRoot, Project: r.wants("project") && r.place.trusted}
+	d := r.place.Sys.Dirs
+	p := style.Places{Managed: config.ManagedDirs(), Work: r.place.Project, Root: r.place.ProjectRoot, Project: r.wants("project") && r.place.Trusted}
 	if r.wants("user") {
 		p.Config, p.State = d.Config, d.State
 	}

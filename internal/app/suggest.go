@@ -48,7 +48,7 @@ func (r *run) suggestFiles(ctx context.Context, q suggestQuery) (any, error) {
 	if r.suggest.index == nil {
 		root := r.tools.workspace.Start()
 		r.suggest.index = complete.New(complete.Options{
-			Root: root, Git: r.place.settings.Bool("respectGitignore", true), Now: r.place.sys.Now,
+			Root: root, Git: r.place.Settings.Bool("respectGitignore", true), Now: r.place.Sys.Now,
 			Hide: func(path string) bool { return r.readDenied(filepath.Join(root, filepath.FromSlash(path))) },
 		})
 	}
@@ -80,7 +80,7 @@ func (r *run) suggestResources(ctx context.Context, wait bool) (out []complete.S
 func (r *run) elsewhere(query string) (dir, name string, ok bool) {
 	switch {
 	case strings.HasPrefix(query, "~/"):
-		dir = filepath.Join(r.place.sys.Dirs.Home, query[2:])
+		dir = filepath.Join(r.place.Sys.Dirs.Home, query[2:])
 	case strings.HasPrefix(query, "../"):
 		dir = filepath.Join(r.tools.workspace.Start(), query)
 	case filepath.IsAbs(query):

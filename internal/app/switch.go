@@ -47,7 +47,7 @@ func (r *run) cmdResume(ctx context.Context, t *turn.Turn, args string) (string,
 		return r.sessionsText(ctx, "")
 	}
 	store, start := sessionStore(r.o, r.place, r.prices), sessionStart(r.place)
-	meta, err := r.place.findSession(args)
+	meta, err := findSession(r.place, args)
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		text, listErr := r.sessionsText(ctx, args)

@@ -145,10 +145,10 @@ func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error)
 	s.run = r
 	s.mu.Unlock()
 	live := r.connect(ctx)
-	sum := sha256.Sum256([]byte(r.place.sys.Dirs.Work))
+	sum := sha256.Sum256([]byte(r.place.Sys.Dirs.Work))
 	out := &tui.Session{
 		Conn: live.Conn, ID: r.conv.log.ID(), Resumed: r.conv.resumed, Model: r.session.Model(), Mode: r.session.Mode(),
-		Settings: r.screenSettings(), StateDir: r.place.sys.Dirs.State, Key: hex.EncodeToString(sum[:8]), Redact: r.place.redact.String,
+		Settings: r.screenSettings(), StateDir: r.place.Sys.Dirs.State, Key: hex.EncodeToString(sum[:8]), Redact: r.place.Redact.String,
 		Close: func() {
 			live.disconnect()
 			s.mu.Lock()
@@ -187,19 +187,19 @@ func (r *run) shownMessages() []msg.Message {
 // trust asks about the folder, where its files would grant or run anything, before any of that is used.
 func (s *screen) trust(o *options, req tui.Start) error {
 	p, err := findPlace(o)
-	if err != nil || p.counts() || len(p.grants) == 0 {
+	if err != nil || p.Counts() || len(p.Grants) == 0 {
 		return err
 	}
-	list := config.NewTrust(p.sys.Dirs.State)
-	entry, known := list.Get(p.trustKey)
-	home := func(path string) string { return homeShort(path, p.sys.Dirs.Home) }
-	q := tui.Trust{Dir: home(p.trustKey), Changed: known && !entry.Rules}
-	for _, g := range p.grants {
+	list := config.NewTrust(p.Sys.Dirs.State)
+	entry, known := list.Get(p.TrustKey)
+	home := func(path string) string { return homeShort(path, p.Sys.Dirs.Home) }
+	q := tui.Trust{Dir: home(p.TrustKey), Changed: known && !entry.Rules}
+	for _, g := range p.Grants {
 		q.Grants = append(q.Grants, tui.Grant{Key: g.Key, Text: g.Text, File: home(g.File), Line: g.Line})
 	}
 	switch req.Trust(q) {
 	case tui.TrustYes:
-		return p.approve(list)
+		return p.Approve(list)
 	case tui.TrustQuit:
 		return tui.ErrQuit
 	}
@@ -208,7 +208,7 @@ func (s *screen) trust(o *options, req tui.Start) error {
 
 // screenSettings are the settings that concern the screen.
 func (r *run) screenSettings() tui.Settings {
-	st := r.place.settings
+	st := r.place.Settings
 	out := tui.Settings{
 		Theme: st.String("theme", "", false), Fullscreen: st.String("tui", "", false) == "fullscreen", Vim: st.String("editorMode", "", false) == "vim",
 		ReducedMotion: st.Bool("prefersReducedMotion", false), NoHighlight: st.Bool("syntaxHighlightingDisabled", false),
@@ -217,7 +217,7 @@ func (r *run) screenSettings() tui.Settings {
 		CanBypass: r.mayBypass(),
 	}
 	if name, ok := strings.CutPrefix(out.Theme, "custom:"); ok && !strings.ContainsAny(name, `/\:`) {
-		if b, err := os.ReadFile(filepath.Join(r.place.sys.Dirs.Config, "themes", name+".json")); err == nil {
+		if b, err := os.ReadFile(filepath.Join(r.place.Sys.Dirs.Config, "themes", name+".json")); err == nil {
 			out.CustomTheme = b
 		} else {
 			r.warn(err.Error())
@@ -297,7 +297,7 @@ func (r *run) screenQueries() map[string]answer {
 			URL string `json:"url"`
 		},
 		) (any, error) {
-			return nothing{}, openBrowser(ctx, &r.procs, r.place.sys.Environ(), in.URL)
+			return nothing{}, openBrowser(ctx, &r.procs, r.place.Sys.Environ(), in.URL)
 		}),
 		"keybindings": on(func(context.Context, nothing) (any, error) { return map[string]any{"file": r.keybindings()}, nil }),
 		"tasks":       on(func(context.Context, nothing) (any, error) { return map[string]any{"tasks": r.screenTasks()}, nil }),

@@ -46,7 +46,7 @@ func (r *run) stopAgents() int {
 
 // keybindings is the user's file of key bindings, nil where there is none.
 func (r *run) keybindings() []byte {
-	for _, dir := range []string{r.place.sys.Dirs.State, r.place.sys.Dirs.Config} { // Lathe's own wins
+	for _, dir := range []string{r.place.Sys.Dirs.State, r.place.Sys.Dirs.Config} { // Lathe's own wins
 		if b, err := os.ReadFile(filepath.Join(dir, "keybindings.json")); err == nil {
 			return b
 		}

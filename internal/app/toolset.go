@@ -51,14 +51,14 @@ func (r *run) newToolset() (*toolset, error) {
 	files.Editor = r.editor
 	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
-	shell := p.sys
+	shell := p.Sys
 	shell.Environ = r.environ
 	owner, others := "", bash.Others(r.work)
 	if r.agent != nil {
 		owner, others, shell.Getenv = r.agent.id, nil, keepingDir(shell.Getenv)
 	}
 	all = append(all, bash.New(bash.Deps{
-		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: p.redact.Stream,
+		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: p.Redact.Stream,
 		Owner: owner, Others: others,
 		Background: r.backgroundOn(), BackgroundLimit: backgroundLimit,
 		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
@@ -105,7 +105,7 @@ func (r *run) newToolset() (*toolset, error) {
 
 // newWorkspace is where the tools work. A sub-agent starts where the conversation above it is.
 func (r *run) newWorkspace() *tool.Workspace {
-	d := r.place.sys.Dirs
+	d := r.place.Sys.Dirs
 	if r.agent == nil {
 		return tool.NewWorkspace(d.Work, d.Home, r.dirs...)
 	}
@@ -131,7 +131,7 @@ func (r *run) newTasks() *bash.Tasks {
 	if r.agent != nil {
 		return r.agent.parent.tools.tasks
 	}
-	tasks := bash.NewTasks(r.place.sys.Now)
+	tasks := bash.NewTasks(r.place.Sys.Now)
 	tasks.Tell = r.work.command
 	return tasks
 }

@@ -17,7 +17,7 @@ func traceDir(path string) string {
 
 // openTrace begins a trace where one is asked for: by the flag, the environment, or the setting "trace".
 func (r *run) openTrace() error {
-	wanted := isOn(r.place.sys.Getenv("LATHE_TRACE")) || r.place.settings.Granted("trace", false)
+	wanted := isOn(r.place.Sys.Getenv("LATHE_TRACE")) || r.place.Settings.Granted("trace", false)
 	if !r.o.traceOn && !wanted {
 		return nil
 	}
@@ -32,7 +32,7 @@ func (r *run) openTrace() error {
 	if err != nil {
 		return fmt.Errorf("open the trace: %w", err)
 	}
-	f.Clean = r.place.redact.JSON
+	f.Clean = r.place.Redact.JSON
 	r.trace = f
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/perm"
+	"lathe/internal/place"
 )
 
 // update is one of the documented permission updates.
@@ -60,7 +61,7 @@ func (r *run) applyUpdate(u update) error {
 func (r *run) changeDirs(u update) error {
 	var dirs []string
 	for _, d := range u.Directories {
-		dir, err := realDir(r.place.sys.Dirs.Work, d)
+		dir, err := place.RealDir(r.place.Sys.Dirs.Work, d)
 		if u.Type == "removeDirectories" {
 			if err != nil { // gone, or never there; the file may name it all the same
 				continue
@@ -100,7 +101,7 @@ func savedIn(destination string) event.Scope {
 
 // addDir makes a directory a working directory of the session. Hooks are told where it comes from.
 func (r *run) addDir(name, source string) error {
-	dir, err := realDir(r.place.sys.Dirs.Work, name)
+	dir, err := place.RealDir(r.place.Sys.Dirs.Work, name)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func newWork(r *run) *work {
 func (w *work) start(ctx context.Context, child *run, q toolagent.Request, release func()) (tool.Result, error) {
 	b := &backAgent{kind: child.agent.def.Name, depth: child.agent.depth, run: child, prompt: q.Prompt, done: make(chan struct{}), moved: make(chan struct{})}
 	b.Task = bash.Task{
-		ID: child.agent.id, CallID: q.CallID, Description: first(q.Task, oneLine(q.Prompt, 60)), State: bash.Running, Started: w.r.place.sys.Now(),
+		ID: child.agent.id, CallID: q.CallID, Description: first(q.Task, oneLine(q.Prompt, 60)), State: bash.Running, Started: w.r.place.Sys.Now(),
 	}
 	child.agent.work = b
 	var own context.Context
@@ -229,7 +229,7 @@ func (w *work) carryOut(ctx context.Context, b *backAgent) {
 		}
 	}
 	w.mu.Lock()
-	b.State, b.Ended, b.outcome, b.err = state, w.r.place.sys.Now(), out, err
+	b.State, b.Ended, b.outcome, b.err = state, w.r.place.Sys.Now(), out, err
 	w.leave(run)
 	task, back := b.Task, b.back
 	w.mu.Unlock()
@@ -349,7 +349,7 @@ func (w *work) heard(a *agentPart, env event.Envelope) {
 	b := a.work
 	back, task := b.back, b.Task
 	b.did(env.Event)
-	b.use = a.used(w.r.place.sys.Now().Sub(task.Started))
+	b.use = a.used(w.r.place.Sys.Now().Sub(task.Started))
 	w.mu.Unlock()
 	if !back {
 		return
@@ -365,7 +365,7 @@ func (w *work) heard(a *agentPart, env event.Envelope) {
 	case event.ToolDone:
 		w.tell(event.TaskProgress{
 			Task: taskOf(task, agentTask), CallID: a.call, AgentType: a.def.Name, LastTool: e.Name,
-			Usage: a.used(w.r.place.sys.Now().Sub(task.Started)),
+			Usage: a.used(w.r.place.Sys.Now().Sub(task.Started)),
 		})
 	}
 }

@@ -80,7 +80,7 @@ func (w *work) Next() (event.Prompt, bool) {
 	if len(w.news(true)) == 0 {
 		return event.Prompt{}, false
 	}
-	id := w.r.place.sys.NewID()
+	id := w.r.place.Sys.NewID()
 	var parts, keys []string
 	for _, i := range w.news(false) {
 		parts, keys = append(parts, i.Text), append(keys, i.Key)
@@ -140,7 +140,7 @@ func (w *work) open() []openTask {
 	}
 	add := func(t bash.Task, what string) {
 		if key := endKey(t); !t.Known && !w.told.keys[key] {
-			out = append(out, openTask{Key: key, What: w.r.place.redact.String(what), File: t.OutputFile})
+			out = append(out, openTask{Key: key, What: w.r.place.Redact.String(what), File: t.OutputFile})
 		}
 	}
 	for _, t := range tasks {

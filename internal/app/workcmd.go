@@ -14,6 +14,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/git"
 	"lathe/internal/msg"
+	"lathe/internal/place"
 	"lathe/internal/tool/bash"
 	"lathe/internal/turn"
 )
@@ -36,7 +37,7 @@ func (r *run) cmdDiff(ctx context.Context, t *turn.Turn, _ string) (string, erro
 		b.WriteByte('\n')
 	}
 	switch {
-	case r.place.root == "":
+	case r.place.Root == "":
 		b.WriteString("This is no git repository, so there is nothing to compare with.\n")
 	case len(d.Files) == 0:
 		b.WriteString("Nothing differs from the last commit.\n")
@@ -71,14 +72,14 @@ type worktree struct {
 
 func (r *run) changes(ctx context.Context, messages []msg.Message) (worktree, error) {
 	out := worktree{Session: r.changedBy(messages), Files: []git.Changed{}}
-	if r.place.root == "" {
+	if r.place.Root == "" {
 		return out, nil
 	}
-	files, diff, err := git.Changes(ctx, r.place.root, diffMost)
+	files, diff, err := git.Changes(ctx, r.place.Root, diffMost)
 	if err != nil {
 		return out, fmt.Errorf("ask git for the changes: %w", err)
 	}
-	out.Files, out.Diff = append(out.Files, files...), r.place.redact.String(diff)
+	out.Files, out.Diff = append(out.Files, files...), r.place.Redact.String(diff)
 	return out, nil
 }
 
@@ -161,7 +162,7 @@ func (r *run) taskOutput(id string) (string, error) {
 	if size > int64(len(tail)) {
 		text += fmt.Sprintf("\n[the last %s of %s; all of it is in %s]", bytesText(int64(len(tail))), bytesText(size), t.OutputFile)
 	}
-	return text + "\n" + r.place.redact.String(strings.ToValidUTF8(string(tail), "\ufffd")), nil
+	return text + "\n" + r.place.Redact.String(strings.ToValidUTF8(string(tail), "\ufffd")), nil
 }
 
 func tailOf(path string, most int64) ([]byte, int64, error) {
@@ -249,7 +250,7 @@ func (r *run) exportText(t *turn.Turn) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Conversation %s\n\n%s, %s\n", r.conv.log.ID(), r.place.sys.Dirs.Work, r.place.sys.Now().Format("2006-01-02 15:04"))
+	fmt.Fprintf(&b, "# Conversation %s\n\n%s, %s\n", r.conv.log.ID(), r.place.Sys.Dirs.Work, r.place.Sys.Now().Format("2006-01-02 15:04"))
 	model := false
 	for _, m := range all {
 		switch typed, _ := msg.Typed(m.Text()); {
@@ -317,9 +318,9 @@ func (r *run) cmdAddDir(_ context.Context, t *turn.Turn, args string) (string, e
 	}
 	path := args
 	if rest, ok := strings.CutPrefix(args, "~/"); ok {
-		path = filepath.Join(r.place.sys.Dirs.Home, rest)
+		path = filepath.Join(r.place.Sys.Dirs.Home, rest)
 	}
-	dir, err := realDir(r.place.sys.Dirs.Work, path)
+	dir, err := place.RealDir(r.place.Sys.Dirs.Work, path)
 	if err != nil {
 		return "", err
 	}

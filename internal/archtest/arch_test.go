@@ -22,7 +22,7 @@ var layers = []struct {
 	{0, []string{"msg", "sys", "token", "diff", "search", "shell", "price", "file", "proc", "git", "redact", "frontmatter", "cache"}},
 	{1, []string{"perm", "perm/...", "event", "trace"}},
 	{2, []string{"provider", "provider/...", "tool", "hook", "session", "session/...", "config", "memory", "skill", "agent", "sandbox", "mcp", "checkpoint", "complete", "plugin", "style"}},
-	{3, []string{"turn", "tool/..."}},
+	{3, []string{"turn", "tool/...", "place"}},
 	{4, []string{"pipeline/..."}},
 	{5, []string{"pipeline", "engine", "demo"}},
 	{7, []string{"app", "fakeapi", "testkit", "archtest"}},

@@ -16,3 +16,9 @@ func Upwards(dir, top string) []string {
 	}
 	return out
 }
+
+// Below reports whether a path is in a directory, as both are written. In no directory there is nothing.
+func Below(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return dir != "" && err == nil && filepath.IsLocal(rel)
+}

@@ -1,3 +1,3 @@
 // Package sys holds the seams to the outside that tests must replace: the clock for stamps, ids, the
-// environment and the program's folders. It is filled once in package app and passed by value.
+// environment and the program's folders. It is filled once in package place and passed by value.
 package sys

@@ -1,4 +1,4 @@
-package app
+package place
 
 import (
 	"encoding/json"
@@ -12,8 +12,8 @@ import (
 
 // What comes from outside is redacted; what the person typed and the model said stays as it is, byte for byte.
 func TestCleanMessage(t *testing.T) {
-	p := &place{redact: redact.New(true)}
-	p.redact.Add("KEY", "some-secret-1")
+	p := &Place{Redact: redact.New(true)}
+	p.Redact.Add("KEY", "some-secret-1")
 	const s, x = "a some-secret-1 b", "a [redacted: KEY] b"
 	text := func(s string) []msg.Block { return []msg.Block{msg.Text(s)} }
 	raw := func(s string) json.RawMessage { return json.RawMessage(`{"v":"` + s + `"}`) }
@@ -56,7 +56,7 @@ func TestCleanMessage(t *testing.T) {
 	}
 	for _, tc := range tests {
 		before, _ := json.Marshal(tc.in)
-		if d := cmp.Diff(tc.want, p.clean(tc.in)); d != "" {
+		if d := cmp.Diff(tc.want, p.Clean(tc.in)); d != "" {
 			t.Errorf("%s: %s", tc.name, d)
 		}
 		if after, _ := json.Marshal(tc.in); string(after) != string(before) {

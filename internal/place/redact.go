@@ -1,4 +1,4 @@
-package app
+package place
 
 import (
 	"slices"
@@ -9,19 +9,19 @@ import (
 
 // newRedactor returns what takes secrets out of all that is kept. It knows the secrets of the environment, the
 // settings' env blocks included. docs/adr/005-redaction.md says what is redacted and where.
-func (p *place) newRedactor() *redact.Redactor {
-	r := redact.New(p.settings.Granted("redactPatterns", true))
-	r.Env(p.sys.Environ())
+func (p *Place) newRedactor() *redact.Redactor {
+	r := redact.New(p.Settings.Granted("redactPatterns", true))
+	r.Env(p.Sys.Environ())
 	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"} {
-		r.Add(name, p.sys.Getenv(name)) // whatever it looks like
+		r.Add(name, p.Sys.Getenv(name)) // whatever it looks like
 	}
-	r.Header(p.sys.Getenv("ANTHROPIC_CUSTOM_HEADERS"))
+	r.Header(p.Sys.Getenv("ANTHROPIC_CUSTOM_HEADERS"))
 	return r
 }
 
-// clean redacts a message before it is stored, sent and shown, so that these three are the same bytes. It leaves alone
+// Clean redacts a message before it is stored, sent and shown, so that these three are the same bytes. It leaves alone
 // what the person typed and what the model said: the first is theirs, and the second must be sent back as it came.
-func (p *place) clean(m msg.Message) msg.Message {
+func (p *Place) Clean(m msg.Message) msg.Message {
 	switch m.Kind {
 	case msg.KindAssistant:
 		if m.APIError != "" {
@@ -39,12 +39,12 @@ func (p *place) clean(m msg.Message) msg.Message {
 					m.Blocks[i] = p.cleanBlock(b)
 				}
 			}
-			m.ToolOutput = p.redact.JSON(m.ToolOutput)
+			m.ToolOutput = p.Redact.JSON(m.ToolOutput)
 		}
 	case msg.KindAttachment:
 		m.Blocks = p.cleanBlocks(m.Blocks)
 	case msg.KindSystem:
-		m.Blocks, m.Extra = p.cleanBlocks(m.Blocks), p.redact.JSON(m.Extra)
+		m.Blocks, m.Extra = p.cleanBlocks(m.Blocks), p.Redact.JSON(m.Extra)
 	case msg.KindSummary, msg.KindTombstone:
 	}
 	return m
@@ -52,7 +52,7 @@ func (p *place) clean(m msg.Message) msg.Message {
 
 func isResult(b msg.Block) bool { return b.Type == msg.TypeToolResult }
 
-func (p *place) cleanBlocks(blocks []msg.Block) []msg.Block {
+func (p *Place) cleanBlocks(blocks []msg.Block) []msg.Block {
 	if len(blocks) == 0 {
 		return blocks
 	}
@@ -63,13 +63,13 @@ func (p *place) cleanBlocks(blocks []msg.Block) []msg.Block {
 	return out
 }
 
-func (p *place) cleanBlock(b msg.Block) msg.Block {
-	b.Text = p.redact.String(b.Text)
+func (p *Place) cleanBlock(b msg.Block) msg.Block {
+	b.Text = p.Redact.String(b.Text)
 	b.Content = p.cleanBlocks(b.Content)
-	b.Raw = p.redact.JSON(b.Raw)
+	b.Raw = p.Redact.JSON(b.Raw)
 	if b.Source != nil && b.Source.Type == "text" {
 		s := *b.Source
-		s.Data = p.redact.String(s.Data)
+		s.Data = p.Redact.String(s.Data)
 		b.Source = &s
 	}
 	return b

@@ -1,0 +1,122 @@
+package place
+
+import (
+	"cmp"
+	"path/filepath"
+
+	"lathe/internal/config"
+	"lathe/internal/file"
+	"lathe/internal/git"
+	"lathe/internal/mcp"
+)
+
+// judgeTrust decides whether the project's files may grant. Trust is bound to what they granted when the user gave
+// it: a change asks again.
+func (p *Place) judgeTrust(now bool) {
+	grants := p.Settings.Grants(p.Sys.Dirs.Work, p.Root)
+	p.Grants, p.Approved = grants, config.GrantsHash(grants, p.TrustKey)
+	if now {
+		p.Trusted, p.trustedNow = true, true
+		return
+	}
+	entry, known := config.NewTrust(p.Sys.Dirs.State).Get(p.TrustKey)
+	switch {
+	case !known:
+	case entry.Hash == p.Approved && entry.Rules:
+		p.SavedRules = true
+	case entry.Hash == p.Approved:
+		p.Trusted = true
+		for _, dir := range p.Deeper() {
+			if !p.trustsDeeper(dir) {
+				p.Notes = append(p.Notes, "what the commands, skills and agents of "+dir+" run or allow does not count: you have not approved it; run lathe trust there")
+			}
+		}
+	case entry.Rules: // the folder was never trusted; what else is in its settings now is asked about as anywhere
+	default:
+		p.Notes = append(p.Notes, "what this project's files grant or run has changed since you trusted it, so they do not count; see what it is with lathe trust --show, and run lathe trust to approve it")
+	}
+}
+
+// Counts reports whether what the project's settings grant is in force: the project is trusted, or they grant nothing
+// but what the user's own answers have saved there.
+func (p *Place) Counts() bool { return p.Trusted || p.SavedRules }
+
+// TrustsAt reports whether what a definition of the project runs or allows counts: the project is trusted, and so is the
+// folder below its top that the definition belongs to, with what is there now.
+func (p *Place) TrustsAt(path string) bool {
+	if !p.Trusted {
+		return false
+	}
+	for _, dir := range p.Deeper() {
+		if file.Below(filepath.Join(dir, ".claude"), path) || file.Below(filepath.Join(dir, ".lathe"), path) {
+			return p.trustsDeeper(dir)
+		}
+	}
+	return true
+}
+
+// Deeper are the folders from the one that the session started in up to the top of the project, without that. They are read
+// when they are needed: most have no definitions.
+func (p *Place) Deeper() []string {
+	top := cmp.Or(p.ProjectRoot, p.Project)
+	var out []string
+	for dir := p.Project; dir != top && file.Below(top, dir); dir = filepath.Dir(dir) {
+		out = append(out, dir)
+	}
+	return out
+}
+
+// trustsDeeper reports whether a folder below the top of a project that is trusted has nothing of power, or what the user
+// has approved there.
+func (p *Place) trustsDeeper(dir string) bool {
+	if p.trustedNow {
+		return true
+	}
+	grants := p.GrantsDeeper(dir)
+	if len(grants) == 0 {
+		return true
+	}
+	entry, known := config.NewTrust(p.Sys.Dirs.State).Get(dir)
+	return known && !entry.Rules && entry.Hash == config.GrantsHash(grants, dir)
+}
+
+// Approve keeps the user's trust in the project as it is now. What its servers say counts anew.
+func (p *Place) Approve(list config.Trust) error {
+	if err := list.Add(p.TrustKey, p.Approved, p.Sys.Now()); err != nil {
+		return err
+	}
+	return mcp.NewKnown(p.Sys.Dirs.State, p.TrustKey).Forget("")
+}
+
+// GrantsDeeper is what a folder below the top grants; its hooks may name files from where the session started on.
+func (p *Place) GrantsDeeper(dir string) []config.Grant {
+	return config.Deeper(dir, p.Project, cmp.Or(p.ProjectRoot, p.Project))
+}
+
+// ApproveDeeper keeps the user's trust in the folders below the top.
+func (p *Place) ApproveDeeper(list config.Trust) ([]config.Grant, error) {
+	var out []config.Grant
+	for _, dir := range p.Deeper() {
+		grants := p.GrantsDeeper(dir)
+		if len(grants) == 0 {
+			continue
+		}
+		if err := list.Add(dir, config.GrantsHash(grants, dir), p.Sys.Now()); err != nil {
+			return nil, err
+		}
+		out = append(out, grants...)
+	}
+	return out, nil
+}
+
+// Trusts reports whether the user has trusted another folder, with what it grants now.
+func (p *Place) Trusts(dir string) bool {
+	root := git.Root(dir)
+	key := cmp.Or(root, dir)
+	entry, known := config.NewTrust(p.Sys.Dirs.State).Get(key)
+	if !known {
+		return false
+	}
+	s, err := config.Load(config.Places{Config: p.Sys.Dirs.Config, State: p.Sys.Dirs.State, Work: dir, Root: root})
+	return err == nil && config.GrantsHash(s.Grants(dir, root), key) == entry.Hash
+}
