@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -41,6 +42,7 @@ type File struct {
 	known   map[string]bool
 	last    map[string][]Ref
 	fields  map[string]any // as last written
+	headers map[string]string
 	flushed time.Time
 	size    int64
 	failed  int
@@ -154,8 +156,9 @@ func (f *File) Record(r Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r.Run = f.run
-	line := f.encode(r)
-	if f.Clean != nil {
+	l := f.lean(r)
+	line := f.encode(l)
+	if f.Clean != nil && l.tells() {
 		line = f.Clean(line)
 	}
 	if !f.room(int64(len(line) + 1)) {
@@ -211,6 +214,7 @@ func (f *File) write(i int, to file) {
 	f.size -= int64(len(b) - n)
 	clear(f.last)
 	clear(f.fields)
+	f.headers = nil
 	if i == 0 {
 		from := bytes.LastIndexByte(b[:n], '\n') + 1
 		for line := range bytes.Lines(b[from:]) {
@@ -229,11 +233,28 @@ func (f *File) Lost() int {
 	return f.lost
 }
 
-// encode gives the lists of a record as what they add to the last ones.
-func (f *File) encode(r Record) []byte {
-	out := line{Record: r, Before: f.delta(r.Before), After: f.delta(r.After)}
-	out.Record.Before, out.Record.After = View{}, View{}
-	b, err := out.append(f.line[:0])
+// lean is a record whose lists are what they add to the last ones, and whose headers are there when they are others.
+func (f *File) lean(r Record) line {
+	l := line{Record: r, Before: f.delta(r.Before), After: f.delta(r.After)}
+	l.Record.Before, l.Record.After = View{}, View{}
+	if r.Call == nil {
+		return l
+	}
+	c := *r.Call
+	if c.Headers == nil {
+		c.Headers = map[string]string{} // none is another thing than the same
+	}
+	if f.headers != nil && maps.Equal(f.headers, c.Headers) {
+		c.Headers = nil
+	} else {
+		f.headers = c.Headers
+	}
+	l.Call = &c
+	return l
+}
+
+func (f *File) encode(l line) []byte {
+	b, err := l.append(f.line[:0])
 	if err != nil {
 		f.failed++
 	}

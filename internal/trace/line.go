@@ -44,11 +44,38 @@ func (l line) append(b []byte) ([]byte, error) {
 	w.b = strconv.AppendInt(field(w.b, "dur_ns"), int64(l.Dur), 10)
 	w.notes(l.Notes)
 	w.text("err", l.Err)
-	w.other("call", l.Call, l.Call != nil)
+	w.call(l.Call)
 	w.other("tool", l.Tool, l.Tool != nil)
 	w.deltas("before", l.Before)
 	w.deltas("after", l.After)
 	return append(w.b, '}'), w.err
+}
+
+// tells reports whether the line has text from outside, in which a secret may stand. Most records of a stage have none:
+// they name what was added by id and hash.
+func (l line) tells() bool {
+	return len(l.Notes) > 0 || l.Err != "" || l.Call != nil || l.Tool != nil || l.Before.tells() || l.After.tells()
+}
+
+func (d *deltas) tells() bool {
+	if d == nil {
+		return false
+	}
+	for _, v := range d.Fields {
+		switch v.(type) {
+		case bool, int, msg.Usage:
+		default:
+			return true
+		}
+	}
+	for _, item := range d.Items {
+		for _, r := range item.Add {
+			if r.Source != "" || r.Key != "" || r.Kind == "tool" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // writer appends fields to an object; the first error stays.
@@ -83,6 +110,54 @@ func (w *writer) other(name string, v any, is bool) {
 	w.b = append(field(w.b, name), raw...)
 }
 
+func (w *writer) number(name string, n int64) {
+	if n != 0 {
+		w.b = strconv.AppendInt(field(w.b, name), n, 10)
+	}
+}
+
+func (w *writer) call(c *Call) {
+	if c == nil {
+		return
+	}
+	w.b = append(field(w.b, "call"), '{')
+	w.b = msg.AppendString(field(w.b, "model"), c.Model)
+	w.b = msg.AppendString(field(w.b, "head"), c.Head)
+	w.other("marks", c.Marks, len(c.Marks) > 0)
+	w.b = msg.AppendString(field(w.b, "body"), c.Body)
+	w.b = strconv.AppendInt(field(w.b, "bytes"), int64(c.Bytes), 10)
+	w.other("headers", c.Headers, c.Headers != nil)
+	w.b = strconv.AppendInt(field(w.b, "attempt"), int64(c.Attempt), 10)
+	w.number("wait_ns", int64(c.Wait))
+	w.text("why", c.Why)
+	w.number("ttft_ns", int64(c.TTFT))
+	if c.Usage != nil {
+		w.usage(*c.Usage)
+	}
+	w.other("cost_usd", c.Cost, c.Cost != 0)
+	w.text("stop", c.Stop)
+	w.text("api_id", c.APIID)
+	w.text("request_id", c.RequestID)
+	w.number("status", int64(c.Status))
+	w.text("failure", c.Failure)
+	w.b = append(w.b, '}')
+}
+
+func (w *writer) usage(u msg.Usage) {
+	w.b = append(field(w.b, "usage"), '{')
+	w.b = strconv.AppendInt(field(w.b, "input_tokens"), int64(u.Input), 10)
+	w.b = strconv.AppendInt(field(w.b, "cache_creation_input_tokens"), int64(u.CacheWrite), 10)
+	w.b = strconv.AppendInt(field(w.b, "cache_read_input_tokens"), int64(u.CacheRead), 10)
+	w.b = strconv.AppendInt(field(w.b, "output_tokens"), int64(u.Output), 10)
+	if c := u.CacheCreation; c != nil {
+		w.b = strconv.AppendInt(append(field(w.b, "cache_creation"), `{"ephemeral_5m_input_tokens":`...), int64(c.FiveMinutes), 10)
+		w.b = append(strconv.AppendInt(append(w.b, `,"ephemeral_1h_input_tokens":`...), int64(c.OneHour), 10), '}')
+	}
+	w.other("server_tool_use", u.ServerTools, u.ServerTools != nil)
+	w.text("service_tier", u.ServiceTier)
+	w.b = append(w.b, '}')
+}
+
 func (w *writer) deltas(name string, d *deltas) {
 	if d == nil {
 		return
@@ -114,6 +189,8 @@ func (w *writer) value(name string, v any) {
 		w.b = msg.AppendString(field(w.b, name), v)
 	case bool:
 		w.b = strconv.AppendBool(field(w.b, name), v)
+	case msg.Usage:
+		w.usage(v)
 	default:
 		w.other(name, v, true)
 	}

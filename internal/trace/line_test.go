@@ -28,6 +28,23 @@ func TestLine(t *testing.T) {
 		}
 		return d
 	})
+	calls := rapid.Custom(func(t *rapid.T) *Call {
+		s := func(name string) string { return text.Draw(t, name) }
+		n := func(name string) int { return rapid.OneOf(rapid.Just(0), rapid.Int()).Draw(t, name) }
+		c := &Call{
+			Model: s("model"), Head: s("head"), Body: s("body"), Bytes: n("bytes"), Attempt: n("attempt"), Wait: time.Duration(n("wait")),
+			Why: s("why"), TTFT: time.Duration(n("ttft")), Cost: rapid.Float64Range(0, 1).Draw(t, "cost"), Stop: s("stop"), APIID: s("api id"),
+			RequestID: s("request id"), Status: n("status"), Failure: s("failure"),
+		}
+		if rapid.Bool().Draw(t, "more of the call") {
+			c.Marks, c.Headers = []Mark{{At: "tools", Index: 1}}, map[string]string{s("header"): s("value")}
+			c.Usage = &msg.Usage{
+				Input: n("in"), CacheWrite: n("write"), CacheRead: n("read"), Output: n("out"), ServiceTier: s("tier"),
+				CacheCreation: &msg.CacheCreation{FiveMinutes: n("five"), OneHour: n("hour")}, ServerTools: &msg.ServerTools{WebSearch: n("searches")},
+			}
+		}
+		return c
+	})
 	rapid.Check(t, func(t *rapid.T) {
 		s := func(name string) string { return text.Draw(t, name) }
 		l := line{Record: Record{
@@ -37,7 +54,7 @@ func TestLine(t *testing.T) {
 		}}
 		if rapid.Bool().Draw(t, "more") {
 			l.Notes = []Note{{Text: s("note"), Data: map[string]any{"n": 1}}}
-			l.Call, l.Tool = &Call{Model: s("model"), Usage: &msg.Usage{Output: 1}}, &Tool{ID: s("tool"), Input: json.RawMessage(`{"a":1}`)}
+			l.Call, l.Tool = calls.Draw(t, "call"), &Tool{ID: s("tool"), Input: json.RawMessage(`{"a":1}`)}
 			l.Before, l.After = changes.Draw(t, "before"), changes.Draw(t, "after")
 		}
 		b, err := l.append(nil)

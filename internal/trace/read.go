@@ -88,8 +88,9 @@ func (t *Trace) Close() error {
 
 // state is what the lists and fields of one run of the program were last.
 type state struct {
-	items  map[string][]Ref
-	fields map[string]any
+	items   map[string][]Ref
+	fields  map[string]any
+	headers map[string]string
 }
 
 func (t *Trace) records(in io.Reader) error {
@@ -123,6 +124,12 @@ func (s *state) record(l line) Record {
 	r := l.Record
 	if r.Parent != "" {
 		s.apply(l.After)
+		if r.Call != nil {
+			if r.Call.Headers == nil {
+				r.Call.Headers = s.headers
+			}
+			s.headers = r.Call.Headers
+		}
 		r.After.Items = map[string][]Ref{}
 		for _, name := range []string{System, Tools, Sent} {
 			if list, ok := s.items[name]; ok && r.Call != nil {

@@ -77,7 +77,7 @@ type Call struct {
 	Marks     []Mark            `json:"marks,omitempty"`
 	Body      string            `json:"body"` // CRC-32C of the body, eight hex digits
 	Bytes     int               `json:"bytes"`
-	Headers   map[string]string `json:"headers,omitempty"` // of the request, without secrets
+	Headers   map[string]string `json:"headers,omitempty"` // of the request, without secrets; a writer may leave out the ones of the call before
 	Attempt   int               `json:"attempt"`           // from 1, within one answer
 	Wait      time.Duration     `json:"wait_ns,omitempty"` // before it
 	Why       string            `json:"why,omitempty"`     // it was tried again

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,4 +183,53 @@ func FuzzRead(f *testing.F) {
 			_ = tr.Blob(hash)
 		}
 	})
+}
+
+// Headers are written when they are others than those of the call before, and read for each call.
+func TestHeaders(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := []map[string]string{{"A": "1"}, {"A": "1"}, nil, nil, {"A": "2"}, {"A": "2"}}
+	for _, h := range given {
+		f.Record(Record{Session: "s", Stage: "call", Parent: "model", Call: &Call{Model: "m", Headers: h}})
+	}
+	f.Close()
+	raw, _ := os.ReadFile(filepath.Join(dir, recordsFile))
+	if n := strings.Count(string(raw), `"headers"`); n != 3 {
+		t.Errorf("written %d times", n)
+	}
+	got, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	for i, r := range got.Records {
+		if !maps.Equal(r.Call.Headers, given[i]) {
+			t.Errorf("call %d: %v, want %v", i, r.Call.Headers, given[i])
+		}
+	}
+}
+
+// What has no text from outside is not searched for secrets; each place where one can stand is.
+func TestTells(t *testing.T) {
+	plain := line{After: &deltas{Fields: map[string]any{"done": true, "static": 2}, Items: map[string]delta{Messages: {Add: []Ref{{ID: "u", Kind: "user", Hash: "@u"}}}}}}
+	if plain.tells() {
+		t.Error("a plain record tells")
+	}
+	for name, l := range map[string]line{
+		"note":  {Record: Record{Notes: []Note{{Text: "x"}}}},
+		"error": {Record: Record{Err: "x"}},
+		"call":  {Record: Record{Call: &Call{}}},
+		"tool":  {Record: Record{Tool: &Tool{}}},
+		"field": {Before: &deltas{Fields: map[string]any{"stop": "x"}}},
+		"key":   {After: &deltas{Items: map[string]delta{Messages: {Add: []Ref{{Key: "x"}}}}}},
+		"name":  {After: &deltas{Items: map[string]delta{Tools: {Add: []Ref{{ID: "x", Kind: "tool"}}}}}},
+	} {
+		if !l.tells() {
+			t.Errorf("%s: does not tell", name)
+		}
+	}
 }

@@ -28,6 +28,7 @@ type Tracer struct {
 	timer   *time.Timer
 
 	doing    sync.Mutex // held while jobs are done; guards what follows
+	model    string     // whose counter it is
 	counter  token.Counter
 	messages list
 	view     list
@@ -215,9 +216,12 @@ func fields(t *Turn) map[string]any {
 
 // describe adds the list of one field of the turn.
 func (x *Tracer) describe(t *Turn, field string, to map[string][]trace.Ref) {
-	if c := (token.Counter{New: price.Default().Info(t.Model).NewTokenizer}); c != x.counter {
-		x.counter = c // and counts differ
-		x.forget()
+	if t.Model != x.model {
+		x.model = t.Model
+		if c := (token.Counter{New: price.Default().Info(t.Model).NewTokenizer}); c != x.counter {
+			x.counter = c // and counts differ
+			x.forget()
+		}
 	}
 	switch field {
 	case "Messages":
