@@ -22,7 +22,7 @@ func (r *Redactor) JSON(raw []byte) []byte {
 		if from < i {
 			from = len(raw)
 		}
-		if _, ok := t.next(string(raw[i:from])); ok && !json.Valid(raw) { // else it is a number
+		if t.has(raw[i:from]) && !json.Valid(raw) { // else it is a number
 			return r.Bytes(raw)
 		}
 		if from == len(raw) {
@@ -35,7 +35,7 @@ func (r *Redactor) JSON(raw []byte) []byte {
 			buf = unescape(buf[:0], text)
 			text = buf
 		}
-		if _, ok := t.next(string(text)); !ok {
+		if !t.has(text) {
 			continue
 		}
 		var whole string

@@ -155,6 +155,22 @@ func (t *table) next(s string) (f found, ok bool) {
 	return found{}, false
 }
 
+// has reports whether there is a secret in s. Most texts have nothing that could begin one and are not copied.
+func (t *table) has(s []byte) bool {
+	if len(s) < 4 {
+		return false
+	}
+	w := uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s[2])
+	for _, c := range s[3:] {
+		w = w<<8 | uint32(c)
+		if h := hash(w); t.bits[h>>6]&(1<<(h&63)) != 0 {
+			_, ok := t.next(string(s))
+			return ok
+		}
+	}
+	return false
+}
+
 // before returns a known value that begins in front of a secret which was found by the text before it, such as the
 // user's name in a URL; else the secret itself.
 func (t *table) before(s string, i int, f found) found {

@@ -155,6 +155,10 @@ func FuzzRedact(f *testing.F) {
 			t.Fatalf("%q became %q", s, r.JSON(in))
 		}
 		r.Stream()([]byte(s))
+		tab := r.table.Load()
+		if _, is := tab.next(s); is != tab.has([]byte(s)) {
+			t.Fatalf("%q: has says %v", s, !is)
+		}
 	})
 }
 

@@ -53,7 +53,7 @@ func (x *Tracer) Blob(b []byte) string { return x.rec.Blob(b) }
 
 // gather is how long descriptions wait for each other, so that they do not wake a thread each; waiting is how many may.
 const (
-	gather  = 5 * time.Millisecond
+	gather  = 25 * time.Millisecond
 	waiting = 256
 )
 
