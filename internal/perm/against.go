@@ -16,13 +16,21 @@ func (s *shellCall) pathsAgainst(c *shell.Command, l layer, at []string) {
 		return
 	}
 	if base := path.Base(name); (base == "git" || base == "docker") && s.restrictsPaths() {
-		for _, o := range allOperands(l.words, false).reads {
+		all := allOperands(l.words, false)
+		if gitChanges(l.words) {
+			for _, o := range all.reads {
+				s.operandAgainst(c, o, at, true, false)
+			}
+		}
+		for _, o := range append(all.reads, all.maybe...) {
 			s.operandAgainst(c, o, at, false, false)
 		}
 	}
 	p := programs()[path.Base(name)]
 	var u usage
 	switch {
+	case path.Base(name) == "git":
+		u = gitAgainst(l.words)
 	case p != nil:
 		u = p.use(l.words)
 	case writesOperands(path.Base(name)):
@@ -33,8 +41,14 @@ func (s *shellCall) pathsAgainst(c *shell.Command, l layer, at []string) {
 	for _, o := range u.reads {
 		s.operandAgainst(c, o, at, false, p != nil || writesOperands(path.Base(name)))
 	}
+	for _, o := range u.maybe {
+		s.operandAgainst(c, o, at, false, false)
+	}
 	for _, o := range u.writes {
 		s.operandAgainst(c, o, at, true, true)
+	}
+	if p != nil {
+		s.beneathAgainst(c, &u, at)
 	}
 	for _, src := range u.lands {
 		list, _ := s.paths(src.word, at, len(c.Moves) == 0) // unknown names are not covered anyway
@@ -66,11 +80,16 @@ func allOperands(words []shell.Word, write bool) (u usage) {
 		if file, ok := strings.CutPrefix(text, "@"); ok {
 			w = shell.Plain(file)
 		} else if literal && strings.HasPrefix(text, "-") {
+			if !write && len(text) > 2 {
+				u.maybe = append(u.maybe, maybeFiles(text[2:])...)
+			}
 			_, value, ok := strings.Cut(text, "=")
 			if !ok {
 				continue
 			}
 			w = shell.Plain(value)
+		} else if literal && !write && strings.ContainsAny(text, ":=,;@<") {
+			u.maybe = append(u.maybe, maybeFiles(text)...)
 		} else if literal && strings.Contains(text, "=") && lastSegment(text) != "" {
 			_, value, _ := strings.Cut(text, "=")
 			w = shell.Plain(value)
@@ -102,6 +121,9 @@ func (s *shellCall) operandAgainst(c *shell.Command, o operand, at []string, wri
 		f := s.env.restricted("", write, t)
 		if f.verdict == Abstain && !write && s.env.BlockOutsideReads && sure && !s.env.insideAll(t) {
 			f = because(Ask, "path", t.lexical+" is outside the working directories, and reads there always ask")
+		}
+		if f.verdict == Abstain && s.mayBeLinked(t) {
+			return
 		}
 		switch {
 		case f.verdict == Deny && sure:

@@ -1,7 +1,6 @@
 package perm
 
 import (
-	"path"
 	"strings"
 
 	"lathe/internal/shell"
@@ -25,13 +24,15 @@ type outcome struct {
 	wanted                             [][]shell.Word // uncovered commands, for suggestions
 	reads                              []string       // uncovered directories of cd, for suggestions
 	noSuggest                          bool
-	looks                              int // directory entries that may still be looked at
+	looks                              int  // directory entries that may still be looked at
+	links                              bool // the script makes links, see linksFirst
 }
 
 const (
-	maxInner = 4      // how deep shells in shells are looked into
-	maxMoves = 16     // how many directory changes are followed
-	maxLooks = 20_000 // how many directory entries one decision looks at
+	maxInner  = 4      // how deep shells in shells are looked into
+	maxLayers = 40     // how many commands are taken out of one
+	maxMoves  = 16     // how many directory changes are followed
+	maxLooks  = 20_000 // how many directory entries one decision looks at
 )
 
 func (c *call) shell() Decision {
@@ -40,6 +41,7 @@ func (c *call) shell() Decision {
 		call: c, script: shell.Analyse(text), out: &outcome{looks: maxLooks},
 		start: []string{c.env.common(c.env.Workspace.Cwd)},
 	}
+	s.out.links = s.restrictsPaths() && s.linksFirst()
 	s.examine(true)
 	s.problems()
 	d := s.out.decision(c)
@@ -146,38 +148,24 @@ func (s *shellCall) layers(c *shell.Command) []layer {
 		return nil
 	}
 	out := []layer{{words: c.Words, plain: true}}
-	for i := 0; i < len(out) && len(out) < 12; i++ {
+	for i := 0; i < len(out) && len(out) < maxLayers; i++ {
 		l := out[i]
+		if text, literal := l.words[0].Literal(); literal && i > 0 && strings.ContainsAny(text, " \t\n;&|") { // watch 'git push'
+			for _, words := range commandsOf(text) {
+				out = append(out, layer{words: words})
+			}
+		}
 		if in, ok := shell.Unwrap(l.words); ok {
 			out = append(out, layer{in.Words, l.plain && in.Plain, l.assigns || len(in.Assigns) > 0})
 		}
 		for _, words := range findExecs(l.words) {
 			out = append(out, layer{words: words})
 		}
-		for _, words := range shellWords(l.words) {
+		for _, words := range runBy(l.words) {
 			out = append(out, layer{words: words})
 		}
-	}
-	return out
-}
-
-// shellWords takes the command out of "su -c", "flock file -c" and "env -S", which run a string.
-func shellWords(words []shell.Word) [][]shell.Word {
-	name, _ := words[0].Literal()
-	base := path.Base(name)
-	if base != "flock" && base != "env" {
-		return nil
-	}
-	var out [][]shell.Word
-	for i, w := range words {
-		if f, ok := w.Literal(); ok && i+1 < len(words) && (f == "-c" || f == "-S") {
-			if text, ok := words[i+1].Literal(); ok {
-				for _, c := range shell.Analyse(text).Commands {
-					if len(c.Words) > 0 {
-						out = append(out, c.Words)
-					}
-				}
-			}
+		for _, words := range shell.Guesses(l.words) {
+			out = append(out, layer{words: words})
 		}
 	}
 	return out
@@ -194,6 +182,7 @@ func (s *shellCall) lookInside(l layer, at []string) {
 		return
 	}
 	inner := &shellCall{call: s.call, script: h.Script, start: at, out: s.out, depth: s.depth + 1}
+	s.out.links = s.out.links || s.restrictsPaths() && inner.linksFirst()
 	inner.examine(false)
 	for _, why := range h.Script.Problems {
 		s.opaque("the text that " + h.By + " runs cannot be read: " + why)

@@ -73,6 +73,11 @@ func (s *shellCall) rulesAgainst(c *shell.Command, layers []layer) {
 
 // formsAgainst are the texts of a command that a deny or ask rule may mean.
 func (s *shellCall) formsAgainst(c *shell.Command, layers []layer) []string {
+	for _, a := range c.Assigns {
+		if startsScript(a.Name) {
+			s.opaque("the script of " + a.Name + " cannot be seen")
+		}
+	}
 	if len(layers) == 0 {
 		if c.Kind == shell.Declare || len(c.Assigns) > 0 {
 			return []string{commandText(c.Assigns, c.Words), commandText(nil, c.Words) + string(sep) + commandText(c.Assigns, nil)}
@@ -100,6 +105,14 @@ func (s *shellCall) formsAgainst(c *shell.Command, layers []layer) []string {
 		if base == "git" {
 			if words, changed := gitPlain(l.words); changed {
 				texts = append(texts, commandText(nil, words))
+			}
+			if gitAlias(l.words) {
+				s.opaque("what " + quoted(c.Text) + " stands for is not known: it may be an alias")
+			}
+		}
+		for _, w := range l.words[1:] {
+			if name, _, sets := strings.Cut(w.Text, "="); sets && startsScript(name) {
+				s.opaque("the script of " + name + " cannot be seen")
 			}
 		}
 	}

@@ -178,7 +178,7 @@ func (x *explainer) program(s *shellCall, c *shell.Command, l layer, at []string
 		return
 	}
 	_, wraps := shell.Unwrap(l.words)
-	wraps = wraps || len(findExecs(l.words)) > 0 || len(shellWords(l.words)) > 0
+	wraps = wraps || len(findExecs(l.words)) > 0 || len(runBy(l.words)) > 0
 	p, _ := lookup(l.words)
 	switch {
 	case !literal:

@@ -1,6 +1,7 @@
 package perm
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,12 +11,16 @@ import (
 // findExecs are the commands that find would run.
 func findExecs(words []shell.Word) [][]shell.Word {
 	name, _ := words[0].Literal()
-	if base := lastSegment(name); base != "find" && base != "gfind" && base != "fd" && base != "fdfind" {
+	base := lastSegment(name)
+	if base != "find" && base != "gfind" && base != "fd" && base != "fdfind" {
 		return nil
 	}
 	var out [][]shell.Word
 	for i, w := range words {
 		text, _ := w.Literal()
+		if base[0] == 'f' && base[1] == 'd' && len(text) > 2 && text[0] == '-' && text[1] != '-' && strings.ContainsAny(text[len(text)-1:], "xX") {
+			text = "-x" // fd -Hx
+		}
 		switch text {
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
 			end := i + 1
@@ -26,9 +31,23 @@ func findExecs(words []shell.Word) [][]shell.Word {
 				end++
 			}
 			if end > i+1 {
-				out = append(out, words[i+1:end])
+				out = append(out, foundNames(words[i+1:end]))
 			}
 		}
+	}
+	return out
+}
+
+// foundNames puts what find will have found in place of its {}.
+func foundNames(words []shell.Word) []shell.Word {
+	out, placed := slices.Clone(words), false
+	for i, w := range words {
+		if text, literal := w.Literal(); literal && strings.Contains(text, "{}") {
+			out[i], placed = shell.Unknown("what it finds"), true
+		}
+	}
+	if !placed {
+		out = append(out, shell.Unknown("what it finds")) // fd puts it behind
 	}
 	return out
 }

@@ -146,6 +146,9 @@ func checkGit(a *args, u *usage) {
 		u.no(use.why)
 	}
 	table.files(&use, u)
+	if otherRepository(&use) {
+		u.no("it looks into submodules, also such as only history names, and their settings can name programs")
+	}
 	for _, f := range use.flags {
 		if f.value == nil {
 			continue

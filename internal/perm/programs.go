@@ -32,7 +32,7 @@ func readers() []entry {
 				"--multiline --multiline-dotall --text --unrestricted --hidden --no-ignore --no-ignore-vcs --glob= --iglob= --type= --type-not= --type-list --max-depth= --max-count= --max-columns= " +
 				"--after-context= --before-context= --context= --color= --colors= --heading --no-heading --column --json --stats --sort= --sortr= --trim --vimgrep --pretty --passthru --replace= --null --no-config --max-filesize= --threads= --encoding= --crlf --context-separator=",
 			check: func(a *args, u *usage) {
-				u.deep = true
+				u.deep, u.skips = true, rgSkips(a)
 				if a.has("--files") {
 					u.names = true
 				}

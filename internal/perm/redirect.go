@@ -44,6 +44,7 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 	}
 	for _, name := range list {
 		t := s.env.locate(name, "/")
+		s.mayBeLinked(t)
 		g := s.env.judge("", access{path: name, write: write}, t)
 		if s.env.Mode == ModePlan && g.verdict == Deny && s.env.restricted("", write, t).verdict != Deny {
 			g.verdict = Ask

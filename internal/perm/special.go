@@ -26,6 +26,7 @@ func checkGrep(a *args, u *usage) {
 	u.links = a.has("-R", "--dereference-recursive")
 	u.deep = u.links || a.has("-r", "--recursive", "-d", "--directories")
 	u.here = u.deep
+	u.skips = grepSkips(a)
 }
 
 // checkPrintf refuses -v and %n, which assign to a variable whose name bash evaluates.

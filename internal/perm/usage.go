@@ -20,6 +20,9 @@ type usage struct {
 	edits         bool        // its flags are those of a program of mode acceptEdits
 	gitDir        *shell.Word // git -C: must be the current directory
 	contents      contents    // of a command of git
+	maybe         []operand   // values of flags that are not known: they may name files
+	// skips says that a search from directories leaves out an entry with this name; nil where it takes all.
+	skips func(name string, dir bool) bool
 }
 
 type operand struct {
@@ -47,6 +50,7 @@ type args struct {
 	dashed   bool   // there is a --
 	behind   int    // the index of the first operand behind it
 	late     bool   // a flag, or --, comes after an operand: some systems take it for one more operand
+	maybe    []string
 }
 
 func (a *args) has(names ...string) bool {
@@ -115,6 +119,10 @@ func (t *flagTable) parse(words []shell.Word) (a args) {
 	for i := 0; i < len(words); i++ {
 		text, literal := words[i].Literal()
 		if !literal {
+			if f, ok := t.globbedFlag(words[i]); ok {
+				a.flags = append(a.flags, f)
+				continue
+			}
 			if startsWithDash(words[i]) {
 				a.refuse("a flag expands: " + words[i].Text)
 			}
@@ -149,6 +157,25 @@ func startsWithDash(w shell.Word) bool {
 	return len(w.Pieces) > 0 && w.Pieces[0].Kind == shell.Lit && strings.HasPrefix(w.Pieces[0].Text, "-")
 }
 
+// globbedFlag reads --include=*.go, without quotes: whatever files there are, it stays that flag with a text as its value.
+func (t *flagTable) globbedFlag(w shell.Word) (f flagUse, ok bool) {
+	text := ""
+	for _, p := range w.Pieces {
+		if p.Kind != shell.Lit && (p.Kind != shell.Glob || p.Text == "[") {
+			return f, false
+		}
+		text += p.Text
+	}
+	head := w.Pieces[0]
+	name, _, glued := strings.Cut(head.Text, "=")
+	if head.Kind != shell.Lit || !glued || !strings.HasPrefix(name, "--") || t.long[name[2:]] != flagText {
+		return f, false
+	}
+	_, text, _ = strings.Cut(text, "=")
+	value := shell.Plain(text)
+	return flagUse{name: name, value: &value}, true
+}
+
 func (t *flagTable) longFlag(a *args, text string, rest []shell.Word) (used int) {
 	name, value, glued := strings.Cut(text[2:], "=")
 	kind := t.long[name]
@@ -156,6 +183,7 @@ func (t *flagTable) longFlag(a *args, text string, rest []shell.Word) (used int)
 	switch {
 	case kind == 0, glued && kind == flagAlone:
 		a.refuse("the flag --" + name + " is not known to only read")
+		a.maybe = append(a.maybe, value)
 	case glued:
 		w := shell.Plain(value)
 		f.value = &w
@@ -183,6 +211,7 @@ func (t *flagTable) shortFlags(a *args, text string, rest []shell.Word) (used in
 		switch kind {
 		case 0:
 			a.refuse("the flag " + f.name + " is not known to only read")
+			a.maybe = append(a.maybe, text[i+1:])
 			return 0
 		case flagAlone:
 			a.flags = append(a.flags, f)
@@ -205,6 +234,9 @@ func (t *flagTable) shortFlags(a *args, text string, rest []shell.Word) (used in
 
 // files collects the paths that flags name.
 func (t *flagTable) files(a *args, u *usage) {
+	for _, text := range a.maybe {
+		u.maybe = append(u.maybe, maybeFiles(text)...)
+	}
 	for _, f := range a.flags {
 		if f.value == nil {
 			continue

@@ -133,6 +133,52 @@ func Unwrap(words []Word) (inner Wrapped, ok bool) {
 	return inner, true
 }
 
+// Guesses are the commands that a wrapper may run where its flags are not understood, and those of programs that run what
+// follows somewhere among their words: every word that is no flag may begin one.
+func Guesses(words []Word) (out [][]Word) {
+	if len(words) < 2 {
+		return nil
+	}
+	name, _ := words[0].Literal()
+	base := path.Base(name)
+	from := 0
+	if runners()[base] || strings.HasPrefix(base, "ld-linux") || strings.HasPrefix(base, "ld-musl") || base == "ld.so" {
+		from = 1
+	} else if w, known := wrappers()[base]; known {
+		for i := 1; i < len(words) && from == 0; i++ {
+			arg, literal := words[i].Literal()
+			if !literal || !strings.HasPrefix(arg, "-") || arg == "-" || arg == "--" {
+				return nil
+			}
+			takes, understood := w.flag(arg)
+			if !understood {
+				from = i + 1
+			} else if takes {
+				i++
+			}
+		}
+	}
+	for i := from; from > 0 && i < len(words) && len(out) < maxGuesses; i++ {
+		if arg, literal := words[i].Literal(); literal && arg != "" && !strings.HasPrefix(arg, "-") {
+			out = append(out, words[i:])
+		}
+	}
+	return out
+}
+
+const maxGuesses = 8
+
+// runners are programs that run what follows among their words.
+var runners = sync.OnceValue(func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq("setpriv pkexec daemonize dtach faketime torsocks torify gosu su-exec setuidgid s6-setuidgid chpst tini dumb-init firejail bwrap " +
+		"proot valgrind perf dbus-run-session xvfb-run cgexec numactl schedtool eatmydata rlwrap linux32 linux64 i386 x86_64 run0 start-stop-daemon entr " +
+		"with-contenv tmux screen hyperfine softlimit envdir trickle sem") {
+		m[name] = true
+	}
+	return m
+})
+
 // flag reads one flag word: whether its value is the next word, and whether it is known.
 func (w wrapper) flag(arg string) (takesNext, known bool) {
 	if name, isLong := strings.CutPrefix(arg, "--"); isLong {
@@ -190,6 +236,12 @@ func Inner(words []Word) (h Hidden, ok bool) {
 		return shellString(words[1:], base)
 	case "source", ".", "trap", "fc", "alias":
 		return Hidden{By: base}, true
+	case "hash", "mapfile", "readarray", "compgen", "complete", "enable", "bind": // hash -p gives a program another name
+		for _, w := range words[1:] {
+			if flag, literal := w.Literal(); !literal || strings.HasPrefix(flag, "-") && strings.ContainsAny(flag, "pCfx") {
+				return Hidden{By: base}, true
+			}
+		}
 	}
 	return Hidden{}, false
 }
@@ -213,13 +265,17 @@ func shellString(args []Word, by string) (Hidden, bool) {
 				return Hidden{Script: joined([]Word{next}), By: by}, true
 			}
 			return Hidden{}, false
+		case strings.HasPrefix(flag, "--command="):
+			return Hidden{Script: Analyse(flag[len("--command="):]), By: by}, true
+		case flag == "--version" || flag == "--help":
+			return Hidden{}, false
 		case strings.HasPrefix(flag, "-"), strings.HasPrefix(flag, "+"):
 		case by == "su" || by == "runuser" || by == "script":
 		default:
 			return Hidden{By: by}, true // a script file
 		}
 	}
-	return Hidden{By: by}, len(args) == 0 // reads its input
+	return Hidden{By: by}, true // reads its input
 }
 
 func joined(words []Word) *Script {
