@@ -36,6 +36,7 @@ type agentPart struct {
 	parent     *run
 	depth      int // 1: started by the session itself
 	call       string
+	begunBy    string // where it goes on: the call that began it
 	task       string
 	model      string
 	effort     string
@@ -145,7 +146,7 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 		if a.moved {
 			err = child.conv.log.Keep(agentKind, a.record())
 		}
-	} else if err == nil && !a.quiet {
+	} else if err == nil {
 		err = child.conv.log.Keep(agentKind, a.record())
 	}
 	if err != nil {
@@ -369,8 +370,8 @@ func (r *run) closeAgent() {
 	if r.agent.ownHooks {
 		r.hooks.close()
 	}
-	if r.trace != nil {
-		r.trace.Close()
+	if f := r.trace.Load(); f != nil {
+		f.Close()
 	}
 }
 

@@ -29,12 +29,19 @@ type agentRecord struct {
 	Model      string `json:"model,omitempty"`
 	Effort     string `json:"effort,omitempty"`
 	Background bool   `json:"background,omitempty"` // began there, with the tools that are left for that
+	Call       string `json:"call,omitempty"`       // the tool use that began it
+	Parent     string `json:"parent,omitempty"`     // the sub-agent that made that call; "": the session itself
+	Quiet      bool   `json:"quiet,omitempty"`      // of a hook: it takes no messages
 
 	Tree *agentTree `json:"tree,omitempty"`
 }
 
 func (a *agentPart) record() agentRecord {
-	return agentRecord{Type: a.def.Name, Name: a.name, Task: a.task, Model: a.model, Effort: a.effort, Background: a.background, Tree: a.tree}
+	rec := agentRecord{Type: a.def.Name, Name: a.name, Task: a.task, Model: a.model, Effort: a.effort, Background: a.background, Tree: a.tree, Call: first(a.begunBy, a.call), Quiet: a.quiet}
+	if a.parent.agent != nil {
+		rec.Parent = a.parent.agent.id
+	}
+	return rec
 }
 
 // addressee is a sub-agent of the session that messages can be sent to, or could.
@@ -207,7 +214,7 @@ func startOf(path string) (rec agentRecord, ok bool) {
 	if err != nil {
 		return rec, false
 	}
-	return rec, json.Unmarshal(state.Kept[agentKind], &rec) == nil && rec.Type != ""
+	return rec, json.Unmarshal(state.Kept[agentKind], &rec) == nil && rec.Type != "" && !rec.Quiet
 }
 
 // goOn has a sub-agent that has ended go on with a message, in the background.
@@ -237,7 +244,7 @@ func (r *run) goOn(ctx context.Context, a addressee, m toolagent.Message) (toola
 		return toolagent.Sent{}, err
 	}
 	part := &agentPart{
-		id: a.id, name: a.rec.Name, def: types[i], parent: r, depth: r.depth() + 1, call: m.CallID, task: a.rec.Task,
+		id: a.id, name: a.rec.Name, def: types[i], parent: r, depth: r.depth() + 1, call: m.CallID, begunBy: a.rec.Call, task: a.rec.Task,
 		model: a.rec.Model, effort: a.rec.Effort, background: a.rec.Background, isolated: a.rec.Tree != nil, tree: a.rec.Tree, earlier: state,
 	}
 	child, err := part.build(ctx)

@@ -74,8 +74,8 @@ func (r *run) engine() error {
 	if r.o.askTool() && r.o.permissionPrompts != "none" {
 		cfg.Answer = r.askServer
 	}
-	if r.trace != nil {
-		cfg.Trace = r.trace
+	if f := r.trace.Load(); f != nil {
+		cfg.Trace = f
 	}
 	ledger := account.Deps{Price: r.prices, Keep: r.keep}
 	limits := account.Config{

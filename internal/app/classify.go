@@ -146,7 +146,7 @@ func (c *classifier) record(req perm.Request, decision, reason string, err error
 
 // newClassifier builds the classifier of a run, as the tools stage wants it.
 func (r *run) newClassifier() func(context.Context, *turn.Turn, perm.Request, perm.Decision) (perm.Decision, error) {
-	c := &classifier{ask: func(ctx context.Context, text string) (string, error) { return r.side(ctx, r.smallModel(), text) }}
+	c := &classifier{ask: func(ctx context.Context, text string) (string, error) { return r.askSmall(ctx, "permission", text) }}
 	if path := r.conv.log.Path(); path != "" {
 		c.log = filepath.Join(filepath.Dir(path), r.conv.log.ID(), "auto-decisions.jsonl")
 	}

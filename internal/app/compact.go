@@ -202,7 +202,7 @@ func (r *run) askOnce(ctx context.Context, req *provider.Request) (string, error
 		return "", err
 	}
 	defer done()
-	text, stop, err := r.callModel(ctx, req)
+	text, stop, err := r.callModel(ctx, "summary", req)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("ask %s for a summary: %w", req.Model, err)

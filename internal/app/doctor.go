@@ -69,7 +69,7 @@ func (r *run) checkCredential() check {
 func (r *run) checkModel(ctx context.Context) check {
 	start := time.Now()
 	name := r.smallModel()
-	if _, err := r.side(ctx, name, "Answer with the word ok."); err != nil {
+	if _, err := r.side(ctx, "doctor", name, "Answer with the word ok."); err != nil {
 		return check{checkProblem, "model", oneLine(err.Error(), 300)}
 	}
 	return check{checkOK, "model", fmt.Sprintf("%s answered in %s", name, time.Since(start).Round(time.Millisecond))}

@@ -150,9 +150,9 @@ func trustedList(s *config.Settings, key string) []string {
 // askHook asks a model for a prompt hook.
 func (r *run) askHook(ctx context.Context, model, prompt string) (string, error) {
 	if model == "" {
-		return r.side(ctx, r.smallModel(), prompt)
+		return r.askSmall(ctx, "hook", prompt)
 	}
-	return r.side(ctx, r.prices.Resolve(model), prompt)
+	return r.side(ctx, "hook", r.prices.Resolve(model), prompt)
 }
 
 // covered judges a call as if a rule allowed its tool: what a hook's allow is worth.

@@ -5,36 +5,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/pflag"
 
-	"lathe/internal/cache"
 	"lathe/internal/inspect"
-	"lathe/internal/msg"
 	"lathe/internal/place"
-	"lathe/internal/price"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
-	"lathe/internal/token"
-	"lathe/internal/trace"
 )
 
 const inspectUsage = `usage: lathe inspect [session] [--request N [--body]] [--json] [--web [--port N]]
 Shows the requests of a session: the newest of this directory, or one by id, name or transcript file.
-  --request N   one request, counted from 1: its stages, calls, tools, cost and cache
+  --request N   one request as the list names it (3; of a sub-agent a2.3; beside the conversation s3): its stages, calls,
+                tools, cost and cache
   --body        with --request: the exact body that was sent
   --json        JSON
   --web         serve a page on this machine and say its address (--port: where)`
 
+var requestName = regexp.MustCompile(`^(s|a[1-9][0-9]*\.)?[1-9][0-9]*$`)
+
 // inspection is the command line of lathe inspect.
 type inspection struct {
-	request   int
+	request   string
 	port      int
 	body      bool
 	json, web bool
@@ -46,7 +44,7 @@ func inspectCommand(args []string, st Streams) error {
 	var i inspection
 	f := pflag.NewFlagSet("inspect", pflag.ContinueOnError)
 	f.Usage = func() {}
-	f.IntVar(&i.request, "request", 0, "show request `N`, counted from 1")
+	f.StringVar(&i.request, "request", "", "show request `N`, as the list names it")
 	f.BoolVar(&i.body, "body", false, "with --request: write the exact body that was sent")
 	f.BoolVar(&i.json, "json", false, "write JSON")
 	f.BoolVar(&i.web, "web", false, "serve a page on this machine and say its address")
@@ -54,7 +52,7 @@ func inspectCommand(args []string, st Streams) error {
 	if err := f.Parse(args); err != nil {
 		return fmt.Errorf("%w\n%s", err, inspectUsage)
 	}
-	if f.NArg() > 1 || i.body && i.request == 0 || f.Changed("request") && i.request < 1 {
+	if f.NArg() > 1 || i.body && i.request == "" || f.Changed("request") && !requestName.MatchString(i.request) {
 		return errors.New(inspectUsage)
 	}
 	i.ref = f.Arg(0)
@@ -66,7 +64,7 @@ func inspectCommand(args []string, st Streams) error {
 	if err != nil {
 		return err
 	}
-	load := func() (*inspect.Session, *trace.Trace, error) { return loadSession(meta) }
+	load := func() (*inspect.Session, error) { return loadSession(meta) }
 	if i.web {
 		return i.serve(st, load)
 	}
@@ -89,90 +87,25 @@ func findSession(p *place.Place, ref string) (session.Meta, error) {
 	return store.Find(p.Sys.Dirs.Work, ref)
 }
 
-// loadSession reads a session and its trace.
-func loadSession(meta session.Meta) (*inspect.Session, *trace.Trace, error) {
-	state, err := jsonl.Read(meta.Path, "")
-	if err != nil {
-		return nil, nil, err
-	}
-	messages := state.Messages
-	if state.Earlier != nil {
-		earlier, err := state.Earlier()
-		if err != nil {
-			return nil, nil, err
-		}
-		messages = append(earlier, messages...)
-	}
-	t, err := trace.Read(traceDir(meta.Path))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, err
-	}
-	if t != nil {
-		blocks, err := jsonl.Contents(meta.Path)
-		if err != nil {
-			return nil, nil, errors.Join(err, t.Close())
-		}
-		t.Content = func(id string) json.RawMessage {
-			if b := blocks(id); b != nil {
-				return msg.AppendBlocks(nil, b)
-			}
-			return nil
-		}
-	}
-	prices := price.Default()
-	in := inspect.Input{
-		ID: meta.ID, Path: meta.Path, Dir: meta.Dir, Title: first(meta.Title, meta.Prompt), Messages: messages, Trace: t,
-		Cost: prices.Cost,
-		Count: func(model string, m msg.Message) int {
-			return token.Counter{New: prices.Info(model).NewTokenizer}.Blocks(m.Blocks)
-		},
-		Missed:  func(prev, next msg.Usage) bool { return cache.Counts(cache.Expected(prev), next.CacheRead) },
-		Explain: func(prev, next func() inspect.Sent) *inspect.Miss { return explain(prices, prev(), next()) },
-	}
-	return inspect.Build(in), t, nil
-}
-
-// explain says why the prompt cache missed, by what was recorded.
-func explain(prices *price.Table, prev, next inspect.Sent) *inspect.Miss {
-	of := func(s inspect.Sent) (cache.Sent, cache.Lists) {
-		return cache.Sent{Body: s.Body, At: s.At, Model: s.Model, Usage: s.Usage}, cache.Lists{Messages: s.Messages, Summary: s.Summary, View: s.View, Request: s.Request}
-	}
-	a, from := of(prev)
-	b, to := of(next)
-	m := cache.Explain(a, b)
-	if m.Cause == cache.None {
-		return nil
-	}
-	m.Blame(from, to)
-	return &inspect.Miss{
-		Cause: m.Cause, Text: m.Text, Stage: m.Stage, Where: m.Where, Byte: m.Byte, BodyAt: m.BodyAt, Was: m.Before, IsNow: m.After,
-		Expected: m.Expected, Read: m.Read, Lost: m.Lost,
-		Cost: prices.Cost(next.Model, next.Usage) - prices.Cost(next.Model, cache.Instead(next.Usage, m.Lost)),
-	}
-}
-
-func (i inspection) print(st Streams, load func() (*inspect.Session, *trace.Trace, error)) error {
-	s, t, err := load()
+func (i inspection) print(st Streams, load func() (*inspect.Session, error)) error {
+	s, err := load()
 	if err != nil {
 		return err
 	}
-	if t != nil {
-		defer t.Close()
-	}
-	if i.request == 0 {
+	defer s.Close()
+	if i.request == "" {
 		if i.json {
 			return writeJSON(st, s)
 		}
 		s.Text(st.Out)
 		return nil
 	}
-	if i.request > len(s.Requests) {
-		return fmt.Errorf("there is no request %d: the session has %d (lathe inspect lists them)", i.request, len(s.Requests))
-	}
-	r := s.Requests[i.request-1]
+	r := s.Find(i.request)
 	switch {
+	case r == nil:
+		return fmt.Errorf("there is no request %s: the session has %s (lathe inspect lists them)", i.request, s.Names())
 	case i.body:
-		body, exact, err := r.Body(t)
+		body, exact, err := r.Body()
 		if err != nil {
 			return err
 		}
@@ -196,7 +129,7 @@ func writeJSON(st Streams, v any) error {
 }
 
 // serve serves the page until it is interrupted.
-func (i inspection) serve(st Streams, load func() (*inspect.Session, *trace.Trace, error)) error {
+func (i inspection) serve(st Streams, load func() (*inspect.Session, error)) error {
 	srv := &inspect.Server{Load: load}
 	ln, address, err := srv.Listen(i.port)
 	if err != nil {

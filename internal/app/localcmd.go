@@ -276,7 +276,7 @@ func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
 		return "", err
 	}
 	text := address + "\nWhoever has this address and is on this machine can read the session. The page ends with this program."
-	if r.trace == nil {
+	if r.trace.Load() == nil {
 		text += "\nThis session is recorded without a trace: begin one with --trace to see what each stage did."
 	}
 	return text, nil

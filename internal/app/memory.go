@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +61,9 @@ func (r *run) memorySources() []attach.Source {
 		return ok
 	}))
 	if name := r.smallModel(); r.o.replay == "" && r.o.record == "" && name != r.prices.Resolve(r.session.Model()) {
-		r.relevant = attach.NewRelevant(r.memory.Notes, r.askSmall)
+		r.relevant = attach.NewRelevant(r.memory.Notes, func(ctx context.Context, question string) (string, error) {
+			return r.askSmall(ctx, "relevant memory", question)
+		})
 		out = append(out, r.relevant.Source())
 	}
 	return out

@@ -74,7 +74,7 @@ func (r *run) suggestNext(t *turn.Turn) {
 	question := nextQuestion(t.Messages)
 	r.next.wg.Go(func() {
 		defer stop()
-		answer, err := r.askSmall(ctx, question)
+		answer, err := r.askSmall(ctx, "next prompt", question)
 		if err != nil || ctx.Err() != nil {
 			return // a guess that is missing is no failure of the session
 		}

@@ -8,7 +8,6 @@ import (
 
 	"lathe/internal/inspect"
 	"lathe/internal/session"
-	"lathe/internal/trace"
 )
 
 // page serves the inspector of a session from within its run.
@@ -29,11 +28,11 @@ func (p *page) open(path string) (string, error) {
 	}
 	p.end()
 	meta := session.Meta{Path: path, ID: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
-	srv := &inspect.Server{Load: func() (*inspect.Session, *trace.Trace, error) { return loadSession(meta) }}
-	if _, t, err := srv.Load(); err != nil {
+	srv := &inspect.Server{Load: func() (*inspect.Session, error) { return loadSession(meta) }}
+	if s, err := srv.Load(); err != nil {
 		return "", err
-	} else if t != nil {
-		_ = t.Close()
+	} else if err := s.Close(); err != nil {
+		return "", err
 	}
 	ln, address, err := srv.Listen(0)
 	if err != nil {

@@ -53,7 +53,7 @@ type run struct {
 	keeper      *keeper
 	hooks       *hooks           // nil where there are none
 	relevant    *attach.Relevant // nil where nothing is asked
-	trace       *trace.File
+	trace       atomic.Pointer[trace.File]
 	plan        planning
 	outputStyle outputStyle
 	paired      atomic.Pointer[string] // see pair
@@ -362,8 +362,8 @@ func (r *run) close() {
 	for _, f := range r.left.traces {
 		_ = f.Close()
 	}
-	if r.trace != nil {
-		if failed := r.trace.Close(); failed > 0 {
+	if f := r.trace.Load(); f != nil {
+		if failed := f.Close(); failed > 0 {
 			r.warn(fmt.Sprintf("%d pieces of the trace could not be written", failed))
 		}
 	}

@@ -171,19 +171,19 @@ func (r *run) rebuild(t *turn.Turn) error {
 
 // traceAnew begins the trace of the session that goes on.
 func (r *run) traceAnew() error {
-	if r.trace == nil {
+	old := r.trace.Swap(nil)
+	if old == nil {
 		return nil
 	}
-	r.left.traces = append(r.left.traces, r.trace)
-	r.trace = nil
+	r.left.traces = append(r.left.traces, old)
 	if err := r.openTrace(); err != nil {
 		return err
 	}
-	if r.trace == nil {
-		r.session.Trace(nil)
+	if f := r.trace.Load(); f != nil {
+		r.session.Trace(f)
 		return nil
 	}
-	r.session.Trace(r.trace)
+	r.session.Trace(nil)
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (r *run) openTrace() error {
 		return fmt.Errorf("open the trace: %w", err)
 	}
 	f.Clean = r.place.Redact.JSON
-	r.trace = f
+	r.trace.Store(f)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/internal/msg"
@@ -12,38 +13,44 @@ import (
 // Build makes a session out of its trace and its transcript. What the trace has is taken from it; requests that were
 // made without one are told as far as the transcript knows them.
 func Build(in Input) *Session {
-	s := &Session{ID: in.ID, Path: in.Path, Dir: in.Dir, Title: in.Title}
+	s := &Session{ID: in.ID, Path: in.Path, Dir: in.Dir, Title: in.Title, Requests: in.requests()}
+	for _, r := range s.Requests {
+		r.Label = strconv.Itoa(r.N)
+	}
+	in.addAgents(s)
+	in.addSide(s)
+	in.sum(s)
+	in.note(s)
+	return s
+}
+
+// requests makes the requests of one conversation, in order.
+func (in Input) requests() []*Request {
+	var out []*Request
 	known := map[string]bool{}
 	if in.Trace != nil {
-		s.Requests = in.traced()
-		for _, r := range s.Requests {
+		out = in.traced()
+		for _, r := range out {
 			for _, c := range r.Calls {
 				known[c.APIID] = true
 			}
 		}
-		s.Traced = len(s.Requests) > 0
-		if in.Trace.Skipped > 0 {
-			s.Notes = append(s.Notes, "some lines of the trace could not be read")
-		}
 	}
 	for _, r := range in.untraced() {
 		if !known[r.APIID] {
-			s.Requests = append(s.Requests, r)
+			out = append(out, r)
 		}
 	}
-	slices.SortStableFunc(s.Requests, func(a, b *Request) int { return a.At.Compare(b.At) })
-	in.finish(s)
-	return s
+	slices.SortStableFunc(out, func(a, b *Request) int { return a.At.Compare(b.At) })
+	in.compare(out)
+	return out
 }
 
-// finish numbers the requests, compares each with the one before, and sums up.
-func (in Input) finish(s *Session) {
+// compare numbers the requests of a conversation, and compares each with the one before.
+func (in Input) compare(list []*Request) {
 	var last *Request // the last that was answered
-	missing := false
-	for i, r := range s.Requests {
+	for i, r := range list {
 		r.N = i + 1
-		missing = missing || !r.Traced
-		s.Usage, s.Cost = s.Usage.Add(r.Usage), s.Cost+r.Cost
 		if r.Usage.Prompt() == 0 {
 			continue
 		}
@@ -51,23 +58,11 @@ func (in Input) finish(s *Session) {
 			prev, next := last, r
 			r.Miss = in.Explain(func() Sent { return in.sent(prev) }, func() Sent { return in.sent(next) })
 		}
-		if r.Miss != nil {
-			s.Lost, s.LostCost = s.Lost+r.Miss.Lost, s.LostCost+r.Miss.Cost
-		}
 		if last != nil && last.Traced && r.Traced {
 			d := change(trace.Sent, last.call.After.Items[trace.Sent], r.call.After.Items[trace.Sent])
 			r.Diff = &d
 		}
 		last = r
-	}
-	if n := s.Usage.Prompt(); n > 0 {
-		s.Hit = float64(s.Usage.CacheRead) / float64(n)
-	}
-	switch {
-	case missing && s.Traced:
-		s.Notes = append(s.Notes, "some requests were made without a trace: their stages and bodies are not known")
-	case missing:
-		s.Notes = append(s.Notes, "this session has no trace, so its stages and bodies are not known: run it with --trace, or set \"trace\": true")
 	}
 }
 
@@ -108,6 +103,9 @@ func (in Input) traced() []*Request {
 	at := map[key]*Request{}
 	var before []trace.Record // of a turn whose first pass is still to come
 	for _, rec := range in.Trace.Records {
+		if rec.Stage == trace.SideStage {
+			continue
+		}
 		if rec.Step == 0 {
 			before = append(before, rec)
 			continue
@@ -115,7 +113,7 @@ func (in Input) traced() []*Request {
 		k := key{rec.Run, rec.Turn, rec.Step}
 		r := at[k]
 		if r == nil {
-			r = &Request{Turn: rec.Turn, Step: rec.Step, At: rec.Start, Traced: true}
+			r = &Request{Turn: rec.Turn, Step: rec.Step, At: rec.Start, Traced: true, trace: in.Trace}
 			for _, b := range before {
 				if b.Turn == rec.Turn && b.Run == rec.Run {
 					r.records = append(r.records, b)

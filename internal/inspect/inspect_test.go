@@ -68,11 +68,11 @@ func record(t *testing.T) string {
 	return dir
 }
 
-func load(t *testing.T, dir string) (*Session, *trace.Trace, error) {
+func load(t *testing.T, dir string) (*Session, error) {
 	t.Helper()
 	tr, err := trace.Read(dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	return Build(Input{
 		ID: "id", Title: "A title " + attack, Trace: tr, Messages: transcript(),
@@ -82,7 +82,7 @@ func load(t *testing.T, dir string) (*Session, *trace.Trace, error) {
 		Explain: func(prev, next func() Sent) *Miss {
 			return &Miss{Cause: "message", Text: "messages[0] changed", Lost: prev().Usage.CacheWrite, Cost: 0.125}
 		},
-	}), tr, nil
+	}), nil
 }
 
 // transcript has an answer that the trace has too, and an earlier one that it has not.
@@ -97,11 +97,11 @@ func transcript() []msg.Message {
 
 // What the trace has is taken from it; what only the transcript has is told as far as that goes.
 func TestBuild(t *testing.T) {
-	s, tr, err := load(t, record(t))
+	s, err := load(t, record(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tr.Close()
+	defer s.Close()
 	type row struct {
 		N      int
 		Traced bool
@@ -147,7 +147,7 @@ func TestBuild(t *testing.T) {
 func serve(t *testing.T) string {
 	t.Helper()
 	dir := record(t)
-	s := &Server{Load: func() (*Session, *trace.Trace, error) { return load(t, dir) }}
+	s := &Server{Load: func() (*Session, error) { return load(t, dir) }}
 	ln, address, err := s.Listen(0)
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestServer(t *testing.T) {
 		{name: "body", url: address + "api/body/2", code: 200, has: `{"model":"m","messages":[{"role":"user"`},
 		{name: "no body", url: address + "api/body/1", code: 404},
 		{name: "no request", url: address + "api/request/4", code: 404},
-		{name: "no content", url: address + "api/blob/..%2f..%2fx", code: 404},
+		{name: "no content", url: address + "api/blob/2/..%2f..%2fx", code: 404},
 		{name: "no file", url: address + "..%2fserver.go", code: 404},
 		{name: "no secret", url: base + "/", code: 404},
 		{name: "wrong secret", url: base + "/AAAAAAAAAAAAAAAAAAAAAAAAAA/api/session", code: 404},

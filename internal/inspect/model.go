@@ -13,19 +13,64 @@ type Session struct {
 	Path     string     `json:"path"`
 	Dir      string     `json:"dir,omitempty"`
 	Title    string     `json:"title,omitempty"`
-	Traced   bool       `json:"traced"` // there is a trace of at least a part of it
-	Requests []*Request `json:"requests"`
+	Traced   bool       `json:"traced"`           // there is a trace of at least a part of it
+	Requests []*Request `json:"requests"`         // of the conversation itself
+	Agents   []*Agent   `json:"agents,omitempty"` // sub-agents, in the order in which they began
+	Side     []*Request `json:"side,omitempty"`   // calls outside the conversations, as far as they were traced
+	Parts    []Part     `json:"parts"`            // what it came to, part by part; Usage and Cost are their sums
 	Usage    msg.Usage  `json:"usage"`
 	Cost     float64    `json:"cost_usd"`
 	Hit      float64    `json:"cache_hit"` // share of the prompts' tokens that was read from the cache
 	Lost     int        `json:"lost_tokens"`
 	LostCost float64    `json:"lost_usd"`
 	Notes    []string   `json:"notes,omitempty"`
+
+	traces []*trace.Trace
 }
+
+// Agent is a sub-agent with the requests that it made.
+type Agent struct {
+	N        int        `json:"n"` // from 1
+	ID       string     `json:"id"`
+	Type     string     `json:"type"`
+	Name     string     `json:"name,omitempty"` // by which messages reach it
+	Task     string     `json:"task,omitempty"`
+	Call     string     `json:"call,omitempty"`  // the tool use that began it
+	Under    string     `json:"under,omitempty"` // the request whose answer made that call
+	Depth    int        `json:"depth"`           // 1: begun by the session itself
+	Requests []*Request `json:"requests"`
+	Usage    msg.Usage  `json:"usage"`
+	Cost     float64    `json:"cost_usd"`
+	Hit      float64    `json:"cache_hit"`
+	Lost     int        `json:"lost_tokens"`
+	LostCost float64    `json:"lost_usd"`
+}
+
+// Part is a part of what a session came to.
+type Part struct {
+	Kind    string    `json:"kind"`              // one of those below
+	Purpose string    `json:"purpose,omitempty"` // of PartSide: what the calls were for
+	Calls   int       `json:"calls,omitempty"`   // 0: not known
+	Usage   msg.Usage `json:"usage"`
+	Cost    float64   `json:"cost_usd"`
+}
+
+// The kinds of parts.
+const (
+	PartMain   = "conversation"
+	PartAgents = "sub-agents"
+	PartSide   = "side"
+	PartRest   = "not listed" // counted, but nothing says more of it: answers that were withdrawn, branches that were left
+)
 
 // Request is one pass of the loop: one answer, with all attempts to get it.
 type Request struct {
-	N      int           `json:"n"` // from 1
+	Label  string        `json:"label"`           // what it is called: 3; of sub-agent 2: a2.3; outside the conversations: s3
+	N      int           `json:"n"`               // from 1, within its conversation
+	Agent  int           `json:"agent,omitempty"` // the sub-agent that made it
+	Under  string        `json:"under,omitempty"` // of a sub-agent: the request whose answer set it to work
+	By     string        `json:"by,omitempty"`    // and the tool use that did
+	For    string        `json:"purpose,omitempty"`
 	Turn   string        `json:"turn,omitempty"`
 	Step   int           `json:"step,omitempty"` // within the turn
 	At     time.Time     `json:"at"`
@@ -50,6 +95,7 @@ type Request struct {
 
 	records []trace.Record
 	call    trace.Record // the last attempt
+	trace   *trace.Trace // that has it; nil: none has
 }
 
 // Share is a part of the context by where it comes from. Tokens are estimated.
@@ -142,11 +188,28 @@ type Sent struct {
 	Summary                 bool     // Messages begin with the summary of a compaction
 }
 
+// AgentInput is what is known of a sub-agent: its own transcript and trace, and what began it.
+type AgentInput struct {
+	ID, Type, Name, Task string
+	Call, Parent         string // the tool use that began it, and the id of the sub-agent that made it, "" for the session
+	Messages             []msg.Message
+	Trace                *trace.Trace
+}
+
 // Input is what a Session is made of.
 type Input struct {
 	ID, Path, Dir, Title string
 	Messages             []msg.Message // of the transcript
 	Trace                *trace.Trace  // nil: there is none
+	Agents               []AgentInput
+
+	// Kept is what the session's own account says: its whole cost, and what of it were calls outside the conversations.
+	// It knows of calls that left no message. Zero: there is none.
+	Kept struct {
+		Usage msg.Usage
+		Cost  float64
+		Side  []Part
+	}
 
 	Cost    func(model string, u msg.Usage) float64
 	Count   func(model string, m msg.Message) int // tokens, estimated

@@ -11,12 +11,11 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"lathe/internal/trace"
 )
 
 //go:embed web
@@ -25,15 +24,14 @@ var files embed.FS
 // Server serves a session as a page on this machine. Who has not the secret of its address is told nothing.
 type Server struct {
 	// Load reads the session; it is called when the page is loaded anew, so that one can watch a session grow. The
-	// trace is nil where there is none; the server closes it.
-	Load func() (*Session, *trace.Trace, error)
+	// server closes what it gives.
+	Load func() (*Session, error)
 
 	secret string
 	hosts  [2]string // with which the page may be asked for
 
 	mu      sync.Mutex
 	session *Session
-	trace   *trace.Trace
 }
 
 // Listen opens a port on the loopback and returns it with the address of the page. port 0 takes any that is free.
@@ -64,13 +62,13 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 func (s *Server) reload() error {
-	session, tr, err := s.Load()
+	session, err := s.Load()
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	old := s.trace
-	s.session, s.trace = session, tr
+	old := s.session
+	s.session = session
 	s.mu.Unlock()
 	if old != nil {
 		return old.Close()
@@ -81,8 +79,8 @@ func (s *Server) reload() error {
 func (s *Server) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.trace != nil {
-		_ = s.trace.Close()
+	if s.session != nil {
+		_ = s.session.Close()
 	}
 }
 
@@ -140,18 +138,15 @@ func (s *Server) answer(w http.ResponseWriter, path string) {
 		s.mu.Lock()
 		list := *s.session
 		s.mu.Unlock()
-		list.Requests = brief(list.Requests)
-		writeJSON(w, list)
-	case kind == "request", kind == "body":
-		s.request(w, kind, arg)
-	case kind == "blob":
-		s.mu.Lock()
-		var b json.RawMessage
-		if s.trace != nil {
-			b = s.trace.Blob(arg)
+		list.Requests, list.Side, list.Agents = brief(list.Requests), brief(list.Side), slices.Clone(list.Agents)
+		for i, a := range list.Agents {
+			c := *a
+			c.Requests = brief(c.Requests)
+			list.Agents[i] = &c
 		}
-		s.mu.Unlock()
-		writeRaw(w, b)
+		writeJSON(w, list)
+	case kind == "request", kind == "body", kind == "blob":
+		s.request(w, kind, arg)
 	default:
 		http.Error(w, "not found", http.StatusNotFound)
 	}
@@ -171,31 +166,30 @@ func brief(list []*Request) []*Request {
 func (s *Server) request(w http.ResponseWriter, kind, arg string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := strconv.Atoi(arg)
-	if err != nil || n < 1 || n > len(s.session.Requests) {
+	label, hash, _ := strings.Cut(arg, "/")
+	r := s.session.Find(label)
+	switch {
+	case r == nil:
 		http.Error(w, "there is no such request", http.StatusNotFound)
-		return
-	}
-	r := s.session.Requests[n-1]
-	if kind == "request" {
+	case kind == "request":
 		writeJSON(w, r)
-		return
-	}
-	if s.trace == nil {
+	case r.trace == nil:
 		writeRaw(w, nil)
-		return
+	case kind == "blob":
+		writeRaw(w, r.trace.Blob(hash))
+	default:
+		body, exact, err := r.Body()
+		w.Header().Set("X-Exact", strconv.FormatBool(exact && err == nil))
+		writeRaw(w, body)
 	}
-	body, exact, err := r.Body(s.trace)
-	w.Header().Set("X-Exact", strconv.FormatBool(exact && err == nil))
-	writeRaw(w, body)
 }
 
 // Body is the body that the last attempt of the request sent; exact reports whether it is so to the byte.
-func (r *Request) Body(t *trace.Trace) (body []byte, exact bool, err error) {
-	if t == nil || !r.Traced {
-		return nil, false, fmt.Errorf("request %d was made without a trace, so its body is not known", r.N)
+func (r *Request) Body() (body []byte, exact bool, err error) {
+	if r.trace == nil {
+		return nil, false, fmt.Errorf("request %s was made without a trace, so its body is not known", r.Label)
 	}
-	return t.Body(r.call)
+	return r.trace.Body(r.call)
 }
 
 func (s *Server) static(w http.ResponseWriter, path string) {

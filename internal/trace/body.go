@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 )
@@ -12,6 +13,12 @@ import (
 func (t *Trace) Body(r Record) (body []byte, exact bool, err error) {
 	if r.Call == nil {
 		return nil, false, fmt.Errorf("the record is not one of a call")
+	}
+	if r.Stage == SideStage {
+		if body = t.Blob(r.Call.Head); body == nil {
+			return nil, false, errors.New("the trace has not kept this request: it was too large")
+		}
+		return body, matches(body, r.Call), nil
 	}
 	head, ok := bytes.CutSuffix(t.Blob(r.Call.Head), []byte(`,"messages":[]}`))
 	if !ok {
@@ -56,8 +63,12 @@ func (t *Trace) Body(r Record) (body []byte, exact bool, err error) {
 	if lost > 0 {
 		err = fmt.Errorf("%d parts of this request were not kept", lost)
 	}
-	sum := crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))
-	return body, fmt.Sprintf("%08x", sum) == r.Call.Body, err
+	return body, matches(body, r.Call), err
+}
+
+// matches reports whether a body is the one that was sent, by its checksum.
+func matches(body []byte, c *Call) bool {
+	return fmt.Sprintf("%08x", crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli))) == c.Body
 }
 
 func markValue(m Mark) json.RawMessage {

@@ -132,7 +132,7 @@ func (s *state) record(l line) Record {
 		}
 		r.After.Items = map[string][]Ref{}
 		for _, name := range []string{System, Tools, Sent} {
-			if list, ok := s.items[name]; ok && r.Call != nil {
+			if list, ok := s.items[name]; ok && r.Call != nil && r.Stage != SideStage {
 				r.After.Items[name] = slices.Clip(list)
 			}
 		}

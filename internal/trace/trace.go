@@ -48,6 +48,9 @@ type Note struct {
 	Data map[string]any `json:"data,omitempty"`
 }
 
+// SideStage is the stage of calls outside the conversation.
+const SideStage = "side"
+
 // Record is one run of one stage, or one part of it.
 //
 // A writer gives only what changed: a list that is missing is what it was in the record before. Reading fills in
@@ -89,6 +92,10 @@ type Call struct {
 	RequestID string            `json:"request_id,omitempty"`
 	Status    int               `json:"status,omitempty"` // HTTP, of a failure
 	Failure   string            `json:"failure,omitempty"`
+
+	// Purpose is what a call outside the conversation is for, in few words; such a record has SideStage as its stage and
+	// parent. Head is its whole body then, "" where that was too large to keep.
+	Purpose string `json:"purpose,omitempty"`
 }
 
 // Mark is where the prompt cache was marked.

@@ -233,7 +233,7 @@ func (s *Session) summarise(p provider.Provider, norm func(context.Context, *tur
 				u.Output = c.Usage.Output
 			}
 		}
-		s.ledger.Side(t.Model, u, 0)
+		s.ledger.Side("summary", t.Model, u, 0)
 		return text.String(), nil
 	}
 }

@@ -121,7 +121,7 @@ function item(i, kind) {
     const open = li.querySelector("pre");
     this.setAttribute("aria-expanded", String(!open));
     if (open) return open.remove();
-    try { li.append(el("pre", { tabindex: 0 }, readable(await (await get("blob/" + i.hash)).text()))); } catch (e) { li.append(el("pre", {}, e.message)); }
+    try { li.append(el("pre", { tabindex: 0 }, readable(await (await get("blob/" + chosen + "/" + i.hash)).text()))); } catch (e) { li.append(el("pre", {}, e.message)); }
   } }, `${kind === "add" ? "+" : "−"} [${i.index}] ${name} · ≈ ${fmt(i.tokens || 0)} tokens · ${fmt(i.bytes)} bytes`));
   return li;
 }
@@ -151,7 +151,7 @@ function tool(t) {
     d.parts ? table(d.parts.map(p => [p.text, p.verdict, by(p.by), p.reason || ""])) : "",
     d.suggest ? el("p", {}, "Would be allowed by: " + d.suggest.join(", ")) : "",
     t.input ? el("pre", { tabindex: 0 }, JSON.stringify(t.input, null, 2)) : "",
-    t.input_ref ? lazy("Input", async () => [el("pre", { tabindex: 0 }, readable(await (await get("blob/" + t.input_ref)).text()))]) : "",
+    t.input_ref ? lazy("Input", async () => [el("pre", { tabindex: 0 }, readable(await (await get("blob/" + chosen + "/" + t.input_ref)).text()))]) : "",
     el("p", { class: "dim" }, `Result: ${fmt(t.bytes)} bytes` + (t.is_error ? ", an error" : "")));
 }
 

@@ -249,7 +249,7 @@ func TestTotalsRoundTrip(t *testing.T) {
 	w := newWorld()
 	l := w.ledger(Config{})
 	l.Spent(w.Turn, model, msg.Usage{Input: 10, Output: 20, CacheRead: 30, CacheWrite: 40, ServerTools: &msg.ServerTools{WebSearch: 1}})
-	l.Side("claude-haiku-5-5", msg.Usage{Input: 5}, time.Second)
+	l.Side("a question", "claude-haiku-5-5", msg.Usage{Input: 5}, time.Second)
 	l.Changed(1, 2)
 	kept, err := json.Marshal(l.Totals())
 	if err != nil {

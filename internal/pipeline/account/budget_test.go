@@ -98,7 +98,7 @@ func TestDollarBudget(t *testing.T) {
 	l := w.ledger(Config{MaxBudget: 1})
 	var got []string
 	for _, in := range []int{100_000, 30_000, 70_000, 25_000, 20_000} { // $0.4, 0.52, 0.8, 0.9, 0.98 of Opus
-		l.Side(model, msg.Usage{Input: in}, 0)
+		l.Side("a question", model, msg.Usage{Input: in}, 0)
 		if err := l.Guard(t.Context(), w.Turn); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -54,6 +55,7 @@ type Totals struct {
 	Added   int                   `json:"lines_added"`
 	Removed int                   `json:"lines_removed"`
 	Models  map[string]ModelTotal `json:"models,omitempty"` // by requested model
+	Side    map[string]SideTotal  `json:"side,omitempty"`   // what of it were calls outside the conversations, by purpose
 	Last    string                `json:"last,omitempty"`   // API id of the newest answer that is counted
 	At      time.Time             `json:"at,omitzero"`      // when they were kept: what sub-agents did until then is counted
 }
@@ -66,6 +68,12 @@ type ModelTotal struct {
 	CacheWrite int     `json:"cache_write"`
 	WebSearch  int     `json:"web_search,omitempty"`
 	Cost       float64 `json:"cost_usd"`
+}
+
+// SideTotal is what calls of one purpose outside the conversations came to.
+type SideTotal struct {
+	Calls int `json:"calls"`
+	ModelTotal
 }
 
 // Ledger counts for one session. It is safe for concurrent use.
@@ -189,6 +197,7 @@ func (l *Ledger) copy() Totals {
 	for k, v := range l.totals.Models {
 		t.Models[k] = v
 	}
+	t.Side = maps.Clone(l.totals.Side)
 	return t
 }
 
@@ -201,12 +210,29 @@ func (l *Ledger) Spent(t *turn.Turn, model string, u msg.Usage) {
 	l.last = lastCall{model: model, at: t.Now(), usage: u}
 }
 
-// Side counts a call outside the main loop: a summary, a side question, a sub-agent.
-func (l *Ledger) Side(model string, u msg.Usage, took time.Duration) {
+// Side counts a call outside the main loop, such as one for a summary. purpose says in few words what it is for.
+func (l *Ledger) Side(purpose, model string, u msg.Usage, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(model, u)
+	l.aside(purpose, model, u)
 	l.took(took)
+}
+
+// aside counts a call with others of its purpose. The caller holds the lock.
+func (l *Ledger) aside(purpose, model string, u msg.Usage) {
+	if p := l.parent; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.aside(purpose, model, u)
+	}
+	if l.totals.Side == nil {
+		l.totals.Side = map[string]SideTotal{}
+	}
+	s := l.totals.Side[purpose]
+	s.Calls++
+	s.ModelTotal = s.with(u, l.deps.Price.Cost(model, u))
+	l.totals.Side[purpose] = s
 }
 
 // took counts time spent in model calls. The caller holds the lock.
@@ -273,7 +299,12 @@ func (l *Ledger) add(model string, u msg.Usage) {
 		p.add(model, u)
 	}
 	usd := l.deps.Price.Cost(model, u)
-	m := l.totals.Models[model]
+	l.totals.Models[model] = l.totals.Models[model].with(u, usd)
+	l.totals.Cost += usd
+}
+
+// with adds the usage of a call.
+func (m ModelTotal) with(u msg.Usage, usd float64) ModelTotal {
 	m.Input += u.Input
 	m.Output += u.Output
 	m.CacheRead += u.CacheRead
@@ -282,8 +313,7 @@ func (l *Ledger) add(model string, u msg.Usage) {
 		m.WebSearch += u.ServerTools.WebSearch
 	}
 	m.Cost += usd
-	l.totals.Models[model] = m
-	l.totals.Cost += usd
+	return m
 }
 
 // Changed counts changed lines. It fits the tools stage's dependency.

@@ -22,9 +22,9 @@ func TestSub(t *testing.T) {
 	one := top.Sub(Deps{Price: table}, Config{})
 	two := one.Sub(Deps{Price: table}, Config{})
 	u := msg.Usage{Input: 1000, Output: 1000}
-	top.Side("claude-haiku-4-5", u, time.Second)
-	one.Side("claude-haiku-4-5", u, time.Second)
-	two.Side("claude-opus-5-5", u, time.Second)
+	top.Side("a question", "claude-haiku-4-5", u, time.Second)
+	one.Side("a question", "claude-haiku-4-5", u, time.Second)
+	two.Side("a question", "claude-opus-5-5", u, time.Second)
 	two.Changed(3, 2)
 	sum := top.Totals()
 	if sum.Models["claude-haiku-4-5"].Input != 2000 || sum.Models["claude-opus-5-5"].Output != 1000 || sum.API != 3*time.Second || sum.Added != 3 || sum.Removed != 2 {
@@ -48,7 +48,7 @@ func TestSideBySide(t *testing.T) {
 	const limit = 1.0
 	table := price.Default()
 	top := New(Deps{Price: table}, Config{MaxBudget: limit})
-	top.Side(model, msg.Usage{Input: 160_000}, 0) // most of it
+	top.Side("a question", model, msg.Usage{Input: 160_000}, 0) // most of it
 	rest := limit - top.Used()
 
 	type agent struct {

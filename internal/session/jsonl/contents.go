@@ -32,9 +32,9 @@ func Contents(path string) (func(id string) []msg.Block, error) {
 // AgentAnswers returns the answers in the transcripts of a session's sub-agents, those of files that were written to
 // since. What cannot be read is left out.
 func AgentAnswers(path string, since time.Time) []msg.Message {
-	files, _ := filepath.Glob(filepath.Join(globbed(sideDir(path)), "subagents", "agent-*"+ext)) // the pattern is well formed
 	var out []msg.Message
-	for _, file := range files {
+	for _, id := range Agents(path) {
+		file := SubagentPath(path, id)
 		if info, err := os.Stat(file); err != nil || info.ModTime().Before(since) {
 			continue
 		}
@@ -50,6 +50,16 @@ func AgentAnswers(path string, since time.Time) []msg.Message {
 				out = append(out, *m)
 			}
 		}
+	}
+	return out
+}
+
+// Agents returns the ids of the sub-agents of the session in the file path that have a transcript, in no special order.
+func Agents(path string) []string {
+	files, _ := filepath.Glob(SubagentPath(globbed(path), "*")) // the pattern is well formed
+	out := make([]string, len(files))
+	for i, file := range files {
+		out[i] = strings.TrimPrefix(idOf(file), "agent-")
 	}
 	return out
 }

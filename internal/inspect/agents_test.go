@@ -1,0 +1,82 @@
+package inspect
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/msg"
+)
+
+// said is an answer of one request with calls of tools.
+func said(at int, api string, calls ...string) msg.Message {
+	m := msg.Message{Kind: msg.KindAssistant, Time: noon.Add(time.Duration(at) * time.Second), APIID: api, Model: "m", Usage: &msg.Usage{Input: 10, Output: 1}}
+	for _, c := range calls {
+		m.Blocks = append(m.Blocks, msg.Block{Type: msg.TypeToolUse, ID: c, Name: "Agent"})
+	}
+	return m
+}
+
+func told(call, output string) msg.Message {
+	return msg.Message{Kind: msg.KindUser, ToolOutput: []byte(output), Blocks: []msg.Block{{Type: msg.TypeToolResult, ToolUseID: call}}}
+}
+
+// Whatever the transcripts of sub-agents say of what began them, also nothing, or what contradicts the others, each
+// request is listed once, and the sums hold.
+func TestSubAgentsFindTheirPlace(t *testing.T) {
+	main := []msg.Message{
+		said(1, "m1", "c1", "c2"),
+		told("c1", `{"agentId":"x","status":"completed"}`),
+		said(10, "m2", "c3"),
+		told("c3", `{"agentId":"x","resumed":true}`),
+		said(20, "m3"),
+	}
+	for _, c := range []struct {
+		name   string
+		agents []AgentInput
+		want   string
+	}{
+		{"none", nil, "1 2 3"},
+		{"by its record", []AgentInput{{ID: "y", Call: "c2", Messages: []msg.Message{said(3, "y1"), said(4, "y2")}}}, "1 a1.1 a1.2 2 3"},
+		{"by a result", []AgentInput{{ID: "x", Messages: []msg.Message{said(3, "x1")}}}, "1 a1.1 2 3"},
+		{"went on", []AgentInput{{ID: "x", Call: "c1", Messages: []msg.Message{said(3, "x1"), said(12, "x2")}}}, "1 a1.1 2 a1.2 3"},
+		{"side by side", []AgentInput{
+			{ID: "y", Call: "c2", Messages: []msg.Message{said(4, "y1"), said(6, "y2")}}, {ID: "x", Call: "c1", Messages: []msg.Message{said(3, "x1"), said(5, "x2")}},
+		}, "1 a1.1 a1.2 a2.1 a2.2 2 3"},
+		{"nested", []AgentInput{
+			{ID: "x", Call: "c1", Messages: []msg.Message{said(3, "x1", "deep"), said(6, "x2")}}, {ID: "z", Call: "deep", Parent: "x", Messages: []msg.Message{said(4, "z1")}},
+		}, "1 a1.1 a2.1 a1.2 2 3"},
+		{"by nobody", []AgentInput{{ID: "h", Call: "hook-1", Messages: []msg.Message{said(3, "h1"), said(15, "h2")}}}, "1 a1.1 2 a1.2 3"},
+		{"without a request", []AgentInput{{ID: "e", Call: "c1"}}, "1 2 3"},
+		{"in a circle", []AgentInput{
+			{ID: "p", Call: "q-call", Parent: "q", Messages: []msg.Message{said(3, "p1", "p-call")}}, {ID: "q", Call: "p-call", Parent: "p", Messages: []msg.Message{said(4, "q1", "q-call")}},
+		}, "1 2 3 a1.1 a2.1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := Input{
+				Messages: main, Agents: c.agents, Cost: func(string, msg.Usage) float64 { return 0.5 },
+				Count: func(string, msg.Message) int { return 1 }, Missed: func(msg.Usage, msg.Usage) bool { return false },
+			}
+			in.Kept.Cost = 100
+			s := Build(in)
+			var labels []string
+			for _, r := range s.All() {
+				labels = append(labels, r.Label)
+			}
+			if d := cmp.Diff(c.want, strings.Join(labels, " ")); d != "" {
+				t.Error(d)
+			}
+			rest := s.Parts[len(s.Parts)-1]
+			if s.Cost != 100 || rest.Kind != PartRest || rest.Cost != 100-0.5*float64(len(labels)) {
+				t.Errorf("cost %v, of which %+v is not listed", s.Cost, rest)
+			}
+			for _, l := range labels {
+				if r := s.Find(l); r == nil || r.Label != l {
+					t.Errorf("%s is listed, but not found", l)
+				}
+			}
+		})
+	}
+}
