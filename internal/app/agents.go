@@ -186,8 +186,8 @@ var neverInAgents = []string{
 
 // inBackground are the tools that a sub-agent in the background keeps, beside those of MCP servers.
 var inBackground = []string{
-	"Read", "Grep", "Glob", "Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "TodoWrite", "Skill", "ToolSearch",
-	"TaskStop", "SendMessage",
+	"Read", "Grep", "Glob", "Bash", "Edit", "Write", "NotebookEdit", "WebFetch", "WebSearch", "TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet",
+	"TaskList", "Skill", "ToolSearch", "TaskStop", "SendMessage",
 }
 
 // keepsTool reports whether a conversation that works by a definition has a tool.

@@ -372,7 +372,11 @@ func todoText(l *todo.List) string {
 	for _, i := range l.Items() {
 		mark := map[string]string{todo.Pending: " ", todo.InProgress: ">", todo.Completed: "x"}[i.Status]
 		open = open || i.Status != todo.Completed
-		fmt.Fprintf(&b, "[%s] %s\n", mark, i.Content)
+		number := ""
+		if i.ID != "" {
+			number = "#" + i.ID + " "
+		}
+		fmt.Fprintf(&b, "[%s] %s%s\n", mark, number, i.Content)
 	}
 	if !open {
 		return ""

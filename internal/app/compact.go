@@ -241,22 +241,11 @@ func (r *run) compacted(ctx context.Context, t *turn.Turn, trigger, summary stri
 
 // restoreTodos brings the to-do list back: from the conversation, or as it was when that was compacted.
 func (r *run) restoreTodos() {
-	r.tools.todos.Restore(r.conv.state.Messages)
-	raw, kept := r.conv.state.Kept[todosKind]
-	if !kept || len(r.tools.todos.Items()) > 0 {
-		return
+	var before []todo.Item
+	if raw, kept := r.conv.state.Kept[todosKind]; kept && json.Unmarshal(raw, &before) != nil {
+		before = nil
 	}
-	for _, m := range r.conv.state.Messages {
-		for _, b := range m.ToolUses() {
-			if b.Name == todo.Name {
-				return // it was emptied since
-			}
-		}
-	}
-	var items []todo.Item
-	if json.Unmarshal(raw, &items) == nil {
-		r.tools.todos.Set(items)
-	}
+	r.tools.todos.Restore(r.conv.state.Messages, before...)
 }
 
 func (r *run) compactCommand() input.Command {

@@ -386,7 +386,7 @@ func listMember(flag string) func(string) bool {
 
 var toolNames = []string{
 	"Bash", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
-	"TodoWrite", "TaskOutput", "TaskStop", "Task", "Agent", "SendMessage", "Skill", "MultiEdit", "default",
+	"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "Task", "Agent", "SendMessage", "Skill", "MultiEdit", "default",
 }
 
 // looksLikePath reports whether a word is meant as a path, although there is none: an error is better than a

@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
 	"lathe/internal/hook"
 	"lathe/internal/perm"
+	"lathe/internal/tool"
 	"lathe/internal/tool/todo"
 )
 
@@ -29,6 +31,29 @@ func (n *taskNumbers) of(key string) string {
 	return n.ids[key]
 }
 
+// todoTools are the tools that write the to-do list: TodoWrite, or those that write it item by item where the user names one
+// of them, or has the environment ask for them.
+func (r *run) todoTools(list *todo.List) []tool.Tool {
+	whole, single := todo.New(list, r.taskHooks), todo.Tasks(list, r.taskHooks)
+	named := func(t tool.Tool) bool {
+		is := func(n string) bool { return n == t.Def().Name }
+		if a := r.agent; a != nil { // as the conversation above it has them
+			_, above := a.parent.tools.registry.Get(t.Def().Name)
+			return slices.ContainsFunc(a.def.Tools, is) || a.def.Tools == nil && above
+		}
+		return slices.ContainsFunc(r.o.tools, func(v string) bool { return slices.ContainsFunc(splitList(v), is) }) ||
+			slices.ContainsFunc(r.o.allowed, func(v string) bool { return slices.ContainsFunc(splitList(v), is) })
+	}
+	asked := r.agent == nil && isOn(r.place.sys.Getenv("CLAUDE_CODE_ENABLE_TODO_TOOLS")) && r.place.sys.Getenv("CLAUDE_CODE_ENABLE_TASKS") != "0"
+	switch {
+	case slices.ContainsFunc(single, named) && named(whole):
+		return append(single, whole)
+	case slices.ContainsFunc(single, named), asked && !named(whole):
+		return single
+	}
+	return []tool.Tool{whole}
+}
+
 // taskHooks runs the hooks of items that a to-do list gets and of those that are done. A hook that refuses one refuses the
 // list: it stays as it was, and the model is told why.
 func (r *run) taskHooks(ctx context.Context, old, now []todo.Item) error {
@@ -37,11 +62,12 @@ func (r *run) taskHooks(ctx context.Context, old, now []todo.Item) error {
 		return nil
 	}
 	status := map[string]string{}
+	key := func(i todo.Item) string { return first(i.ID, i.Content) }
 	for _, i := range old {
-		status[i.Content] = i.Status
+		status[key(i)] = i.Status
 	}
 	for _, i := range now {
-		was, known := status[i.Content]
+		was, known := status[key(i)]
 		if !known {
 			if err := h.task(ctx, hook.TaskCreated, i); err != nil {
 				return err
@@ -52,7 +78,7 @@ func (r *run) taskHooks(ctx context.Context, old, now []todo.Item) error {
 				return err
 			}
 		}
-		status[i.Content] = i.Status
+		status[key(i)] = i.Status
 	}
 	return nil
 }
@@ -65,9 +91,12 @@ func (h *hooks) task(ctx context.Context, e hook.Event, i todo.Item) error {
 	if h.top != nil {
 		numbers, owner = &h.top.tasks, h.r.agent.id
 	}
-	p := hook.Payload{Event: e, Fields: map[string]any{"task_id": numbers.of(owner + "\n" + i.Content), "task_subject": i.Content}}
-	if i.ActiveForm != "" && i.ActiveForm != i.Content {
-		p.Fields["task_description"] = i.ActiveForm
+	p := hook.Payload{Event: e, Fields: map[string]any{"task_subject": i.Content}}
+	if p.Fields["task_id"] = i.ID; i.ID == "" {
+		p.Fields["task_id"] = numbers.of(owner + "\n" + i.Content)
+	}
+	if about := first(i.Description, i.ActiveForm); about != "" && about != i.Content {
+		p.Fields["task_description"] = about
 	}
 	h.mark(&p)
 	o := h.bus.Fire(ctx, p)

@@ -64,7 +64,8 @@ func (r *run) newToolset() (*toolset, error) {
 		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
-		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + Version}), todo.New(ts.todos, r.taskHooks))
+		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + Version}))
+	all = append(all, r.todoTools(ts.todos)...)
 	if t, listed := r.skillTool(); listed {
 		all = append(all, t)
 	}

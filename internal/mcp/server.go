@@ -11,8 +11,9 @@ import (
 
 // server is an entry and its connection.
 type server struct {
-	set *Set
-	cfg Config
+	set   *Set
+	cfg   Config
+	named bool // Replace named it; of the set's lock
 
 	mu      sync.Mutex
 	state   State

@@ -310,8 +310,9 @@ func (s *Set) Toggle(ctx context.Context, name string, on bool) error {
 	return nil
 }
 
-// Replace makes the entries of the scopes Flag and SDK the given ones: those that are no longer named end, new and
-// changed ones connect. It returns when that is decided, with the errors of those that failed.
+// Replace makes what earlier calls named, and the servers in the host's own process, the given ones: those that are no
+// longer named end, new and changed ones connect. Other servers stay as they are until a call names them; only the
+// organisation's cannot be named. It returns when that is decided, with the errors of those that failed.
 func (s *Set) Replace(ctx context.Context, configs []Config) (added, removed []string, errs map[string]string) {
 	want := map[string]Config{}
 	for _, c := range configs {
@@ -321,15 +322,17 @@ func (s *Set) Replace(ctx context.Context, configs []Config) (added, removed []s
 	var gone, fresh []*server
 	s.mu.Lock()
 	for name, sv := range s.servers {
-		if sv.cfg.Scope != Flag && sv.cfg.Scope != SDK {
-			if _, taken := want[name]; taken {
-				errs[name] = "a server of the settings has this name"
-				delete(want, name)
-			}
-			continue
-		}
-		if c, stays := want[name]; stays && sameEntry(c, sv.cfg) {
+		c, named := want[name]
+		switch {
+		case named && sv.cfg.Scope == Managed:
+			errs[name] = "a server of the organisation's settings has this name"
 			delete(want, name)
+			continue
+		case named && sameEntry(c, sv.cfg):
+			sv.named = true
+			delete(want, name)
+			continue
+		case !named && !sv.named && sv.cfg.Scope != SDK:
 			continue
 		}
 		sv.mu.Lock()
@@ -340,6 +343,7 @@ func (s *Set) Replace(ctx context.Context, configs []Config) (added, removed []s
 	}
 	for name, c := range want {
 		sv := newServer(s, c)
+		sv.named = true
 		s.servers[name] = sv
 		fresh = append(fresh, sv)
 	}

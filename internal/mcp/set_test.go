@@ -239,10 +239,8 @@ func TestToggleAndReplace(t *testing.T) {
 	}
 	flag := childEntry("extra", "plain")
 	flag.Scope = Flag
-	mine := flag
-	mine.Name = "s"
-	added, removed, errs := b.Replace(ctx, []Config{flag, mine, {Name: "bad", Scope: Flag, Type: Stdio, Command: "/no/such/program"}})
-	if strings.Join(added, " ") != "bad extra" || len(removed) != 0 || !strings.Contains(errs["bad"], "start") || errs["s"] == "" || len(errs) != 2 {
+	added, removed, errs := b.Replace(ctx, []Config{flag, {Name: "bad", Scope: Flag, Type: Stdio, Command: "/no/such/program"}})
+	if strings.Join(added, " ") != "bad extra" || len(removed) != 0 || !strings.Contains(errs["bad"], "start") || len(errs) != 1 {
 		t.Errorf("%v %v %v", added, removed, errs)
 	}
 	if added, removed, errs = b.Replace(ctx, nil); len(added) != 0 || strings.Join(removed, " ") != "bad extra" || len(errs) != 0 {
@@ -250,6 +248,28 @@ func TestToggleAndReplace(t *testing.T) {
 	}
 	if b.state("s").State != Connected {
 		t.Error("the user's own server was ended")
+	}
+	mine := flag
+	mine.Name = "s"
+	for i, configs := range [][]Config{{mine}, {}} { // once named, it is the caller's
+		added, removed, errs = b.Replace(ctx, configs)
+		if len(added) != 0 || len(removed) != i || len(errs) != 0 || (b.find("s") == nil) != (i == 1) {
+			t.Errorf("%d: %v %v %v", i, added, removed, errs)
+		}
+	}
+}
+
+func TestReplaceKeepsTheOrganisations(t *testing.T) {
+	own := childEntry("s", "plain")
+	own.Scope = Managed
+	b := newBench(t, nil, own).up()
+	for range 2 {
+		if added, removed, errs := b.Replace(t.Context(), []Config{{Name: "s", Scope: Flag, Type: Stdio, Command: "/no/such/program"}}); len(added)+len(removed) != 0 || errs["s"] == "" {
+			t.Errorf("%v %v %v", added, removed, errs)
+		}
+		if b.state("s").State != Connected {
+			t.Error("the organisation's server was replaced")
+		}
 	}
 }
 

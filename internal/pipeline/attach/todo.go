@@ -23,6 +23,14 @@ func Todo(text func() string) Source {
 	}
 }
 
+func writesTodos(tool string) bool {
+	switch tool {
+	case "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList":
+		return true
+	}
+	return false
+}
+
 // sinceTodo counts tool results since the list was last written or attached.
 func sinceTodo(messages []msg.Message) int {
 	n := 0
@@ -33,7 +41,7 @@ func sinceTodo(messages []msg.Message) int {
 		}
 		for _, b := range m.Blocks {
 			switch {
-			case b.Type == msg.TypeToolUse && b.Name == "TodoWrite":
+			case b.Type == msg.TypeToolUse && writesTodos(b.Name):
 				return n
 			case b.Type == msg.TypeToolResult:
 				n++

@@ -241,7 +241,10 @@ func runningTurn(view []msg.Message) string {
 	return id
 }
 
-func isTodoWrite(b msg.Block) bool { return b.Type == msg.TypeToolUse && b.Name == "TodoWrite" }
+// isTodoWrite reports whether a call shows the whole list.
+func isTodoWrite(b msg.Block) bool {
+	return b.Type == msg.TypeToolUse && (b.Name == "TodoWrite" || b.Name == "TaskList")
+}
 
 // showTodos attaches the to-do list when the view has lost it.
 func (s *Stage) showTodos(t *turn.Turn, v *sight) error {

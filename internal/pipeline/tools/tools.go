@@ -15,6 +15,9 @@ import (
 	"lathe/internal/turn"
 )
 
+// answers is the tool of structured answers.
+const answers = "StructuredOutput"
+
 // maxParallel is how many calls run beside each other.
 const maxParallel = 10
 
@@ -150,6 +153,7 @@ func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
 		return s.finish(ctx, t)
 	}
 	t.Note("%d tool calls", len(calls))
+	tried := slices.ContainsFunc(calls, func(b msg.Block) bool { return b.Name == answers })
 	var done []HookCall
 	for len(calls) > 0 {
 		batch := s.batch(ctx, calls)
@@ -173,6 +177,8 @@ func (s *Stage) Run(ctx context.Context, t *turn.Turn) error {
 	if s.Structured != nil {
 		if out := s.Structured(); out != nil {
 			t.Structured, t.Text, t.Done = out, string(out), true
+		} else if tried {
+			return s.again(t)
 		}
 	}
 	return nil
@@ -252,21 +258,29 @@ func (s *Stage) collect(id string) *pending {
 	return p
 }
 
+// again counts that the model did not give the structured answer, in words or in a call that was refused, and ends the
+// turn when that happened too often.
+func (s *Stage) again(t *turn.Turn) error {
+	if s.asked[t.ID]++; s.asked[t.ID] <= s.StructuredRetries {
+		return nil
+	}
+	return &turn.Stop{
+		Subtype: event.ErrStructured, Terminal: "structured_output_retry_exhausted",
+		Errors: []string{"the model gave no answer that fits the schema"},
+	}
+}
+
 // finish ends the turn on a reply that asks for no tool, unless a structured answer is still owed.
 func (s *Stage) finish(_ context.Context, t *turn.Turn) error {
 	if s.Structured == nil {
 		t.Done = true
 		return nil
 	}
-	s.asked[t.ID]++
-	if s.asked[t.ID] > s.StructuredRetries {
-		return &turn.Stop{
-			Subtype: event.ErrStructured, Terminal: "structured_output_retry_exhausted",
-			Errors: []string{"the model gave no answer that fits the schema"},
-		}
+	if err := s.again(t); err != nil {
+		return err
 	}
 	return t.Append(msg.Message{
 		Kind: msg.KindUser, Meta: true,
-		Blocks: []msg.Block{msg.Text("Give your answer by calling the StructuredOutput tool, so that it fits the schema.")},
+		Blocks: []msg.Block{msg.Text("Give your answer by calling the " + answers + " tool, so that it fits the schema.")},
 	})
 }

@@ -284,6 +284,21 @@ func TestNoCallEndsTheTurn(t *testing.T) {
 	}
 }
 
+// A model that only ever gives answers that do not fit is stopped as well.
+func TestStructuredAnswerThatNeverFits(t *testing.T) {
+	w := newWorld("StructuredOutput")
+	s := stage(tools.Deps{Structured: func() []byte { return nil }, StructuredRetries: 2}, scripted{"StructuredOutput", false, func(context.Context) (tool.Result, error) {
+		return tool.Result{}, errors.New("it does not fit")
+	}})
+	for i := range 3 {
+		err := s.Run(t.Context(), w.t)
+		var stop *turn.Stop
+		if i < 2 && err != nil || i == 2 && (!errors.As(err, &stop) || stop.Subtype != event.ErrStructured) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
 // A structured answer is asked for a few times, then the turn fails by name.
 func TestStructuredAnswerIsOwed(t *testing.T) {
 	w := newWorld()

@@ -1,11 +1,8 @@
 package todo
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
-
-	"lathe/internal/msg"
 )
 
 // Name is the tool's name.
@@ -23,12 +20,20 @@ type Item struct {
 	Content    string `json:"content"`
 	Status     string `json:"status"`     // pending, in_progress, completed
 	ActiveForm string `json:"activeForm"` // what to show while it is in progress, "Running the tests"
+
+	// What only items that TaskCreate made have.
+	ID          string         `json:"id,omitempty"` // a number, from 1
+	Description string         `json:"description,omitempty"`
+	Owner       string         `json:"owner,omitempty"`
+	BlockedBy   []string       `json:"blockedBy,omitempty"` // ids of items that must be done before
+	Metadata    map[string]any `json:"metadata,omitempty"`
 }
 
 // List is one session's list. It is safe for concurrent use.
 type List struct {
 	mu    sync.Mutex
 	items []Item
+	last  int // the highest id that was given
 }
 
 // NewList returns a list of the items.
@@ -45,35 +50,7 @@ func (l *List) Items() []Item {
 func (l *List) Set(items []Item) (old []Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.nextID()
 	old, l.items = l.items, slices.Clone(items)
 	return old
-}
-
-// Restore replaces the list by what the conversation says it is: the last TodoWrite call that was not refused.
-// A call without any result counts as well: it was understood, and only the note of that was lost.
-func (l *List) Restore(messages []msg.Message) {
-	failed := map[string]bool{}
-	for _, m := range messages {
-		for _, b := range m.Blocks {
-			if b.Type == msg.TypeToolResult && b.IsError {
-				failed[b.ToolUseID] = true
-			}
-		}
-	}
-	for _, m := range slices.Backward(messages) {
-		if m.Sidechain {
-			continue
-		}
-		for _, b := range slices.Backward(m.Blocks) {
-			if b.Type != msg.TypeToolUse || b.Name != Name || failed[b.ID] {
-				continue
-			}
-			var in Input
-			if json.Unmarshal(b.Input, &in) == nil && in.check() == nil {
-				l.Set(in.Todos)
-				return
-			}
-		}
-	}
-	l.Set(nil)
 }

@@ -55,6 +55,7 @@ func (in *Input) check() error {
 		if x.ActiveForm == "" {
 			x.ActiveForm = x.Content
 		}
+		*x = Item{Content: x.Content, Status: x.Status, ActiveForm: x.ActiveForm} // ids are for the tools that use them
 	}
 	return nil
 }
