@@ -44,7 +44,7 @@ func (r *run) todoTools(list *todo.List) []tool.Tool {
 		return slices.ContainsFunc(r.o.tools, func(v string) bool { return slices.ContainsFunc(splitList(v), is) }) ||
 			slices.ContainsFunc(r.o.allowed, func(v string) bool { return slices.ContainsFunc(splitList(v), is) })
 	}
-	asked := r.agent == nil && isOn(r.place.sys.Getenv("CLAUDE_CODE_ENABLE_TODO_TOOLS")) && r.place.sys.Getenv("CLAUDE_CODE_ENABLE_TASKS") != "0"
+	asked := r.agent == nil && isOn(r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TODO_TOOLS")) && r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TASKS") != "0"
 	switch {
 	case slices.ContainsFunc(single, named) && named(whole):
 		return append(single, whole)
