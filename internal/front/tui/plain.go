@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,10 +22,17 @@ type plain struct {
 	session *Session
 	lines   chan string // what is typed; closed at its end
 	mu      sync.Mutex
-	ask     *event.Ask
+	asks    []plainAsk // questions that wait for an answer; the first is asked
 	trust   chan TrustAnswer
 	forms   []*plainForm // of MCP servers; the first is asked
+	held    []event.Op   // what is sent once the person has chosen a session
 	running bool
+}
+
+// plainAsk is a question, and the sub-agent that it comes from.
+type plainAsk struct {
+	event.Ask
+	who event.Agent
 }
 
 func runPlain(ctx context.Context, o Options) (Outcome, error) {
@@ -58,6 +66,7 @@ func runPlain(ctx context.Context, o Options) (Outcome, error) {
 	defer got.s.Close()
 	go p.events()
 	if o.Pick { // the list, with the ids to name
+		p.hold()
 		p.send(event.Prompt{Text: "/resume"})
 	} else if text := joined(got.s.First, o.Prompt); text != "" || len(o.Images) > 0 {
 		p.send(event.Prompt{Text: text, Images: o.Images})
@@ -75,6 +84,29 @@ func runPlain(ctx context.Context, o Options) (Outcome, error) {
 		case <-ctx.Done():
 			return Outcome{}, nil
 		}
+	}
+}
+
+// hold keeps what the command line says to begin with until a session is chosen.
+func (p *plain) hold() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.o.Fork {
+		p.held = append(p.held, event.Prompt{Text: "/fork"})
+	}
+	if p.o.Prompt != "" || len(p.o.Images) > 0 {
+		p.held = append(p.held, event.Prompt{Text: p.o.Prompt, Images: p.o.Images})
+	}
+}
+
+// chosen sends what was held.
+func (p *plain) chosen() {
+	p.mu.Lock()
+	held := p.held
+	p.held = nil
+	p.mu.Unlock()
+	for _, op := range held {
+		p.send(op)
 	}
 }
 
@@ -125,7 +157,7 @@ func (p *plain) askTrust(t Trust) TrustAnswer {
 // typed takes a line: an answer where something is asked, else a prompt.
 func (p *plain) typed(l string) {
 	p.mu.Lock()
-	ask, trust, running := p.ask, p.trust, p.running
+	asks, trust, running := p.asks, p.trust, p.running
 	var form *plainForm
 	if len(p.forms) > 0 {
 		form = p.forms[0]
@@ -142,8 +174,8 @@ func (p *plain) typed(l string) {
 		p.trust = nil
 		p.mu.Unlock()
 		trust <- a
-	case ask != nil:
-		p.answer(ask, strings.TrimSpace(l))
+	case len(asks) > 0:
+		p.answer(asks[0].ID, strings.TrimSpace(l))
 	case form != nil:
 		p.formLine(form, l)
 	case strings.TrimSpace(l) == "":
@@ -158,8 +190,8 @@ func (p *plain) typed(l string) {
 	}
 }
 
-func (p *plain) answer(a *event.Ask, l string) {
-	out := event.Answer{ID: a.ID}
+func (p *plain) answer(id, l string) {
+	out := event.Answer{ID: id}
 	word, rest, _ := strings.Cut(l, " ")
 	switch strings.ToLower(word) {
 	case "yes", "y":
@@ -174,10 +206,8 @@ func (p *plain) answer(a *event.Ask, l string) {
 		p.say("Type yes, no, or no and what to do instead.")
 		return
 	}
-	p.mu.Lock()
-	p.ask = nil
-	p.mu.Unlock()
 	p.send(out)
+	p.dropAsk(id, "")
 }
 
 func (p *plain) events() {
@@ -185,13 +215,15 @@ func (p *plain) events() {
 		if err != nil {
 			return
 		}
-		_, asks := env.Event.(event.Ask)
-		_, withdrawn := env.Event.(event.AskWithdrawn)
-		if asks && env.Agent.ID != "" {
-			p.say("%s", agentName(env.Agent))
-		}
-		if env.Parent == "" || asks || withdrawn { // a sub-agent waits for its answer
-			p.event(env.Event)
+		switch e := env.Event.(type) {
+		case event.Ask: // a sub-agent waits for its answer, too
+			p.asked(plainAsk{e, env.Agent})
+		case event.AskWithdrawn:
+			p.dropAsk(e.ID, "The question is taken back.")
+		default:
+			if env.Parent == "" {
+				p.event(e)
+			}
 		}
 	}
 }
@@ -221,16 +253,14 @@ func (p *plain) event(e event.Event) {
 		p.say("%s: %s, %s.", state, e.Name, span(e.Dur))
 	case event.Denied:
 		p.say("Denied: %s. %s", e.Name, e.Decision.Reason)
-	case event.Ask:
-		p.asked(e)
+	case event.ConversationReset:
+		if e.Trigger == "resume" {
+			p.chosen()
+		}
 	case event.Call:
 		p.called(e)
 	case event.CallCancelled:
 		p.uncalled(e.ID)
-	case event.AskWithdrawn:
-		p.mu.Lock()
-		p.ask = nil
-		p.mu.Unlock()
 	case event.ModelChanged:
 		p.say("%s", e.Reason)
 	case event.Discarded:
@@ -253,20 +283,46 @@ func (p *plain) message(m msg.Message) {
 	}
 }
 
-func (p *plain) asked(e event.Ask) {
-	p.say("%s", askTitle(e))
-	for _, f := range fields(e.Input) {
+// asked asks a question, once those before it are answered: calls that run beside each other may wait at the same time.
+func (p *plain) asked(a plainAsk) {
+	p.mu.Lock()
+	p.asks = append(p.asks, a)
+	n := len(p.asks)
+	p.mu.Unlock()
+	if n == 1 {
+		p.showAsk(a)
+	}
+}
+
+// dropAsk takes a question off the list. Where it was the one that is asked, word is said of that, and the next one is asked.
+func (p *plain) dropAsk(id, word string) {
+	p.mu.Lock()
+	shown := len(p.asks) > 0 && p.asks[0].ID == id
+	p.asks = slices.DeleteFunc(slices.Clone(p.asks), func(a plainAsk) bool { return a.ID == id })
+	left := p.asks
+	p.mu.Unlock()
+	if shown && word != "" {
+		p.say("%s", word)
+	}
+	if shown && len(left) > 0 {
+		p.showAsk(left[0])
+	}
+}
+
+func (p *plain) showAsk(a plainAsk) {
+	if a.who.ID != "" {
+		p.say("%s", agentName(a.who))
+	}
+	p.say("%s", askTitle(a.Ask))
+	for _, f := range fields(a.Input) {
 		p.say("  %s: %s", f.name, exact(f.value))
 	}
-	if e.Decision.Reason != "" {
-		p.say("Why: %s", e.Decision.Reason)
+	if a.Decision.Reason != "" {
+		p.say("Why: %s", a.Decision.Reason)
 	}
 	more := ""
-	if rules := ruleTexts(e.Decision.Suggest); rules != "" {
+	if rules := ruleTexts(a.Decision.Suggest); rules != "" {
 		more = ", session or always (these save " + rules + ")"
 	}
 	p.say("Type yes%s, no, or no and what to do instead.", more)
-	p.mu.Lock()
-	p.ask = &e
-	p.mu.Unlock()
 }
