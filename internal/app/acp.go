@@ -157,7 +157,7 @@ func (e *editor) List(_ context.Context, cwd string) ([]acp.Listed, error) {
 	}
 	var metas []session.Meta
 	if cwd == "" {
-		metas, err = store.All()
+		metas, err = store.ListAll()
 	} else {
 		metas, err = store.List(cwd)
 	}

@@ -342,6 +342,13 @@ func TestBreakAfterStartedCall(t *testing.T) {
 	if r := w.t.Reply; r.StopReason != "tool_use" || len(w.script.reqs) != 1 {
 		t.Errorf("reply %+v after %d calls", r, len(w.script.reqs))
 	}
+	// Nor does a server that begins anew have it run twice.
+	w = newWorld(t, step1{events: seq(start("msg_1"), toolBlock(0, "a", "Read", `{}`), textBlock(1, "look")[0], start("msg_2"), toolBlock(0, "a", "Read", `{"x":1}`), finish("tool_use"))})
+	w.deps.StartTool = func(context.Context, *turn.Turn, msg.Block) bool { return true }
+	if err := w.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cmpLog(t, w, `assistant msg_1 a=Read{}`)
 	// Not started: withdrawn whole, and asked for again.
 	w = newWorld(t, step1{events: seq(start("msg_1"), toolBlock(0, "a", "Read", `{}`), textBlock(1, "hal")[:2])},
 		step1{events: seq(start("msg_2"), toolBlock(0, "a", "Read", `{}`), finish("tool_use"))})

@@ -177,8 +177,11 @@ func (a *attempt) take(ctx context.Context, c provider.Chunk) error {
 	return a.pass(c)
 }
 
-// restart begins the answer. One that was begun before on the same stream is void.
+// restart begins the answer. One that was begun before on the same stream is void, unless a call of it runs already.
 func (a *attempt) restart(c provider.Chunk) error {
+	if a.started {
+		return &provider.Error{Kind: provider.Malformed, Message: "the server began its answer anew"}
+	}
 	if a.asm.started {
 		a.spend()
 		if err := a.p.withdraw(a, "the server began its answer anew"); err != nil {

@@ -104,19 +104,24 @@ func (s Store) List(dir string) ([]session.Meta, error) {
 	if err != nil {
 		return nil, err
 	}
-	metas := make([]session.Meta, len(paths))
+	return metas(paths, func(m session.Meta) bool { return !s.stranger(m, dir) }), nil
+}
+
+// metas are the conversations among files, in their order, as far as they can be read and wanted says so.
+func metas(paths []string, wanted func(session.Meta) bool) []session.Meta {
+	all := make([]session.Meta, len(paths))
 	talks := make([]bool, len(paths))
 	parallel(len(paths), func(i int) {
 		m, talk, err := readMeta(paths[i])
-		metas[i], talks[i] = m, talk && err == nil && !s.stranger(m, dir)
+		all[i], talks[i] = m, talk && err == nil && wanted(m)
 	})
 	var list []session.Meta
-	for i, m := range metas {
+	for i, m := range all {
 		if talks[i] {
 			list = append(list, m)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // Latest returns the newest session of a working directory. Those without a person before them (print mode, SDK)

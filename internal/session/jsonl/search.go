@@ -36,18 +36,7 @@ func (s Store) ListAll() ([]session.Meta, error) {
 			}
 		}
 	}
-	metas := make([]session.Meta, len(paths))
-	talks := make([]bool, len(paths))
-	parallel(len(paths), func(i int) {
-		m, talk, err := readMeta(paths[i])
-		metas[i], talks[i] = m, talk && err == nil
-	})
-	var list []session.Meta
-	for i, m := range metas {
-		if talks[i] {
-			list = append(list, m)
-		}
-	}
+	list := metas(paths, func(session.Meta) bool { return true })
 	slices.SortStableFunc(list, func(a, b session.Meta) int { return cmp.Compare(b.Modified.UnixNano(), a.Modified.UnixNano()) })
 	return list, nil
 }

@@ -1,6 +1,7 @@
 package jsonl_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"lathe/internal/msg"
@@ -8,7 +9,7 @@ import (
 )
 
 func TestHolds(t *testing.T) {
-	s := jsonl.Store{StateDir: t.TempDir()}
+	s := jsonl.Store{StateDir: filepath.Join(t.TempDir(), "a [folder]")}
 	log, err := s.Create(jsonl.Start{Dir: "/some/where"})
 	if err != nil {
 		t.Fatal(err)
