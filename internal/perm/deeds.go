@@ -45,14 +45,16 @@ var deeds = sync.OnceValue(func() map[string]deed {
 
 // gitDeed is what a command of git does that does more than look.
 func gitDeed(words []shell.Word) (does string, r Risk) {
-	sub, rest := "", ""
-	for _, w := range words[1:] {
-		switch {
-		case sub == "" && !startsWithDash(w):
-			sub, _ = w.Literal()
-		default:
-			rest += " " + w.Text
+	at := gitCommand(words)
+	for _, w := range words[1:at] {
+		if text, _ := w.Literal(); text == "-c" || strings.HasPrefix(text, "--config-env") || strings.HasPrefix(text, "--exec-path=") {
+			return "runs git with settings of the command's own, which can name programs to run", RiskHigh
 		}
+	}
+	sub, rest := "", ""
+	if at < len(words) {
+		sub, _ = words[at].Literal()
+		rest = " " + wordsText(words[at+1:])
 	}
 	force := strings.Contains(rest, " -f") || strings.Contains(rest, "--force") || strings.Contains(rest, "--hard") || strings.Contains(rest, "--delete")
 	switch sub {

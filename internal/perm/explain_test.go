@@ -51,6 +51,9 @@ func TestExplain(t *testing.T) {
 		"git status":                      {RiskLow, "changes nothing"},
 		"git push --force origin main":    {RiskHigh, "replaces or deletes commits"},
 		"git commit -m x":                 {RiskMedium, "changes the repository"},
+		"git -C sub push --force":         {RiskHigh, "replaces or deletes commits"},
+		"git -c alias.x=!sh x":            {RiskHigh, "settings of the command's own"},
+		"git --git-dir=x checkout -f":     {RiskHigh, "throws changes away"},
 		"echo 'open":                      {RiskHigh, "cannot be read in full"},
 		"echo x >> .git/hooks/pre-commit": {RiskHigh, "writes /W/.git/hooks/pre-commit"},
 		"find . -name x -exec rm {} +":    {RiskMedium, "rm"},
@@ -88,7 +91,7 @@ func TestExplainAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		command := strings.Join(rapid.SliceOfN(word, 0, 8).Draw(rt, "words"), " ")
 		said, _ := explained(t, root, "Bash", map[string]any{"command": command})
-		if strings.TrimSpace(command) != "" && said == "" && !strings.ContainsAny(command, "()\n\x00 ") {
+		if strings.TrimSpace(command) != "" && said == "" {
 			rt.Fatalf("%q is not explained", command)
 		}
 		if _, risk := explained(t, root, "Bash", map[string]any{"command": "echo x > /etc/passwd; " + command}); risk != RiskHigh {
