@@ -38,25 +38,35 @@ func (w *world) run(script string) {
 	}
 }
 
+// stamp is what the clock of the file system says now.
+func (w *world) stamp() time.Time {
+	w.t.Helper()
+	probe := filepath.Join(w.opt.Dir, "..", "probe")
+	if err := os.WriteFile(probe, nil, 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	info, err := os.Stat(probe)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return info.ModTime()
+}
+
 // settle lets the clock of the file system move on, so that git takes what it knows of files for certain.
 func (w *world) settle() {
 	w.t.Helper()
 	deadline := time.Now().Add(5 * time.Second)
-	probe := filepath.Join(w.opt.Dir, "..", "probe")
-	stamp := func() time.Time {
-		if err := os.WriteFile(probe, nil, 0o600); err != nil {
-			w.t.Fatal(err)
-		}
-		info, err := os.Stat(probe)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		return info.ModTime()
-	}
-	for first := stamp(); stamp().Equal(first); {
+	for first := w.stamp(); w.stamp().Equal(first); {
 		if time.Now().After(deadline) {
 			w.t.Fatal("the clock stands still")
 		}
+	}
+}
+
+// age waits until all that is there is older than a command that begins from now on, by more than clocks differ.
+func (w *world) age() {
+	w.t.Helper()
+	for last := w.stamp(); !w.opt.Now().Add(-checkpoint.Slack).After(last); time.Sleep(time.Millisecond) {
 	}
 }
 
@@ -78,7 +88,7 @@ func TestCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := w.tree()
-	time.Sleep(100 * time.Millisecond) // all of it is older than the command by more than clocks differ
+	w.age()
 	w.begin("p1")
 	w.shell(`echo 1 > tracked; git checkout -q -- dirty; rm untracked; rm -r lost; chmod 644 run.sh; rm link; ln -s /etc/passwd link
 		mkdir -p new/dir empty; echo n > new/dir/f; printf 2 > build/out; mv .gitignore gitignore`)
@@ -110,7 +120,7 @@ func TestWasIgnoredBefore(t *testing.T) {
 	w.outside(".gitignore", "deps/\n")
 	w.outside("deps/a/b", "precious")
 	w.run("git init -q && git add -A && git commit -qm one")
-	time.Sleep(100 * time.Millisecond) // older than the command by more than clocks differ
+	w.age()
 	w.begin("p1")
 	w.shell("rm .gitignore")
 	w.rewind("p1", true)

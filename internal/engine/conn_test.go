@@ -55,6 +55,21 @@ func TestSendAfterTheContextEnded(t *testing.T) {
 	}
 }
 
+// A prompt that waits when the context ends stays in the queue: its turn could do nothing with it.
+func TestAPromptOutlivesTheContext(t *testing.T) {
+	s := New(Config{Log: session.None("s1"), NewID: func() string { return "id" }})
+	ctx, cancel := context.WithCancel(t.Context())
+	c := s.Connect(ctx)
+	if err := c.Send(t.Context(), event.Prompt{Text: "hi"}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	c.Wait()
+	if p, _, begun := c.next(); begun != nil || !s.Waiting() {
+		t.Errorf("a turn of %q was begun; in the queue: %v", p.Text, s.Waiting())
+	}
+}
+
 // noFreeze is a log that cannot store what is frozen.
 type noFreeze struct{ session.Log }
 

@@ -93,6 +93,9 @@ func TestNormalize(t *testing.T) {
 		{"and goes on in the next", []msg.Message{user(msg.Text("go")), paused("a", search), answer("b", found, msg.Text("x")), user(msg.Text("ok"))}, []string{
 			"U | go", "A | server_tool_use | web_search_tool_result | x", "U | ok",
 		}},
+		{"a paused answer that a prompt came upon", []msg.Message{user(msg.Text("go")), paused("a", msg.Text("x"), search), user(msg.Text("hi")), answer("b", found, msg.Text("y"))}, []string{
+			"U | go", "A | x", "U | hi", "A | y", "U | <continue>",
+		}},
 		{"a server call without result, a result without call", []msg.Message{
 			user(msg.Text("go")), answer("a", search, msg.Text("x")), user(msg.Text("ok")), answer("b", found), user(msg.Text("so")),
 		}, []string{"U | go", "A | x", "U | ok", "A | <no text>", "U | so"}},

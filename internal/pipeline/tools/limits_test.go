@@ -63,6 +63,30 @@ func TestAtMostTenAtOnce(t *testing.T) {
 	}
 }
 
+// The classifier judges calls one after the other, also those that could run beside each other: it makes calls of the model.
+func TestTheClassifierIsAskedOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, judge := &crowd{}, &crowd{}
+		w := newWorld("C", "C", "C")
+		s := stage(tools.Deps{
+			Decide: func(perm.Request) perm.Decision {
+				return perm.Decision{Verdict: perm.Ask, Source: perm.Source{Kind: "classifier"}}
+			},
+			Classify: func(ctx context.Context, _ *turn.Turn, _ perm.Request, d perm.Decision) (perm.Decision, error) {
+				_, err := judge.run(ctx)
+				d.Verdict = perm.Allow
+				return d, err
+			},
+		}, scripted{"C", true, c.run})
+		if err := s.Run(t.Context(), w.t); err != nil {
+			t.Fatal(err)
+		}
+		if judge.most != 1 || judge.ran != 3 || c.ran != 3 {
+			t.Errorf("%d judged at once, %d judged, %d ran", judge.most, judge.ran, c.ran)
+		}
+	})
+}
+
 // What comes after a call that may change something is not started early: it must see the change. Neither is a call
 // whose id was started already.
 func TestWhatIsNotStartedEarly(t *testing.T) {

@@ -254,8 +254,7 @@ func (s *Stage) runBatch(ctx context.Context, t *turn.Turn, batch []*call) (done
 func (s *Stage) collect(id string) *pending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.early[id]
-	return p
+	return s.early[id]
 }
 
 // again counts that the model did not give the structured answer, in words or in a call that was refused, and ends the
