@@ -112,6 +112,35 @@ func TestTheQuestionOfASubAgentNamesIt(t *testing.T) {
 	s.waitFor("It is done.")
 }
 
+// The turn that started a sub-agent in the background ends while that asks: the question stays, and its answer counts.
+func TestTheQuestionOfABackgroundAgentOutlivesTheTurn(t *testing.T) {
+	seen := make(chan struct{})
+	r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+		a := fakeapi.Text("It is started.")
+		switch body := string(q.Body); {
+		case !strings.Contains(body, `"text":"go"`): // the sub-agent
+			if a = fakeapi.Text("The report."); q.LastToolResult() == "" {
+				a = answer(bash("touch made.txt"))
+			}
+		case strings.Contains(body, "The report."):
+			a = fakeapi.Text("All is done.")
+		case q.LastToolResult() == "":
+			a = answer(fakeapi.Call("Agent", map[string]any{"description": "a file", "prompt": "make the file", "subagent_type": "general-purpose", "run_in_background": true}))
+		default:
+			<-seen
+		}
+		return &a
+	}})
+	s := r.start(100, 30)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("The sub-agent general-purpose asks (a file)")
+	close(seen)
+	s.waitFor("It is started.", "The sub-agent general-purpose asks (a file)")
+	s.keys("y")
+	s.waitFor("All is done.")
+}
+
 func TestAForkHasATitleOfItsOwn(t *testing.T) {
 	r := newRig(t, fakeapi.Sequence(fakeapi.Text("The first answer."), fakeapi.Text("The second answer.")))
 	s := r.start(100, 30, "say hello")

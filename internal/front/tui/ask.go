@@ -14,6 +14,7 @@ import (
 func (u *ui) asked(e event.Ask, who event.Agent) {
 	d := u.askDialog(e)
 	if c, ok := d.(*choice); ok && who.ID != "" {
+		c.agent = true
 		body := c.body
 		c.body = func(cols int) []string {
 			return append(textBody(u.th.Strong.Paint(agentName(who)), "")(cols), body(cols)...)
@@ -52,11 +53,29 @@ func (u *ui) answer(a event.Answer) {
 	u.work.lastByte = u.o.Now()
 }
 
-// withdraw closes the questions of a turn that has ended.
+// asks is a dialog for a question of the session: its id, and whether a sub-agent asks.
+type asks interface {
+	asked() (id string, agent bool)
+}
+
+// withdraw takes back a question.
 func (u *ui) withdraw(id string) {
 	for _, d := range u.dialogs {
-		if a, ok := d.(interface{ askID() string }); ok && a.askID() != "" && (id == "" || a.askID() == id) {
-			u.closeDialog(d)
+		if a, ok := d.(asks); ok {
+			if of, _ := a.asked(); of == id {
+				u.closeDialog(d)
+			}
+		}
+	}
+}
+
+// withdrawAll takes back the questions of a turn that is over. Sub-agents in the background wait for their answers still.
+func (u *ui) withdrawAll() {
+	for _, d := range u.dialogs {
+		if a, ok := d.(asks); ok {
+			if id, agent := a.asked(); id != "" && !agent {
+				u.closeDialog(d)
+			}
 		}
 	}
 }

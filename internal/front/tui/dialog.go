@@ -52,6 +52,7 @@ const minBody = 6
 // choice is a dialog with a text and answers below it, taken by arrows and Enter, by number, or by letter.
 type choice struct {
 	ask     string // id of the question that it answers
+	agent   bool   // a sub-agent asks it
 	title   string
 	style   theme.Style
 	body    func(cols int) []string
@@ -249,7 +250,7 @@ func (c *choice) cancel(u *ui) bool {
 	return true
 }
 
-func (c *choice) askID() string { return c.ask }
+func (c *choice) asked() (string, bool) { return c.ask, c.agent }
 
 // textBody is a body of lines that are wrapped, each below its own beginning.
 func textBody(lines ...string) func(int) []string {

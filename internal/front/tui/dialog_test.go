@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"lathe/internal/event"
 	"lathe/internal/front/tui/term"
 	"lathe/internal/front/tui/theme"
 )
@@ -46,4 +50,41 @@ func TestChoiceOnASmallScreen(t *testing.T) {
 	if c.key(u, two); taken != 1 {
 		t.Errorf("took %d", taken)
 	}
+}
+
+// The question of a sub-agent stays when the turn is over, and leaves the screen when it is taken back: a hook has answered it, or
+// the sub-agent was stopped.
+func TestQuestionsOfSubAgents(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	tell := func(e event.Event, parent string) {
+		env := event.Envelope{Event: e, Parent: parent}
+		if parent != "" {
+			env.Agent = event.Agent{ID: "x", Type: "helper"}
+		}
+		u.event(env)
+	}
+	open := func(want ...string) {
+		t.Helper()
+		var ids []string
+		for _, d := range u.dialogs {
+			id, _ := d.(asks).asked()
+			ids = append(ids, id)
+		}
+		if diff := cmp.Diff(want, ids); diff != "" {
+			t.Error(diff)
+		}
+	}
+	questions := []byte(`{"questions":[{"question":"Which?","options":[{"label":"This"}]}]}`)
+	tell(event.Ask{ID: "a", Tool: "Bash"}, "")
+	tell(event.Ask{ID: "b", Tool: "Bash"}, "call")
+	tell(event.Ask{ID: "c", Tool: "Edit"}, "call")
+	tell(event.Ask{ID: "d", Tool: "AskUserQuestion", Input: questions, AgentID: "x"}, "call")
+	tell(event.Ask{ID: "e", Tool: "AskUserQuestion", Input: questions}, "")
+	tell(event.TurnDone{}, "")
+	open("b", "c", "d")
+	tell(event.AskWithdrawn{ID: "c"}, "call")
+	open("b", "d")
+	tell(event.State{State: "idle"}, "")
+	open("b", "d")
 }

@@ -185,7 +185,7 @@ func (u *ui) state(s string) {
 		return
 	}
 	u.closeStream()
-	u.withdraw("")
+	u.withdrawAll()
 	u.work = work{tools: slices.DeleteFunc(u.work.tools, func(t *toolRun) bool { return t.id != u.shellID })} // the person's own goes on
 	u.refresh()
 	u.attention("Lathe is done")
@@ -210,6 +210,8 @@ func (u *ui) inside(env event.Envelope) {
 		}
 	case event.Ask:
 		u.asked(e, env.Agent)
+	case event.AskWithdrawn:
+		u.withdraw(e.ID)
 	case event.Notice:
 		u.notice(e.Level, e.Text)
 	case event.Message:
@@ -418,7 +420,7 @@ func (u *ui) taskDone(e event.TaskDone) {
 }
 
 func (u *ui) turnDone(r event.Result) {
-	u.withdraw("")
+	u.withdrawAll()
 	u.closeStream()
 	u.status.cost = r.Cost
 	for _, m := range r.ModelUsage {

@@ -49,7 +49,7 @@ func (u *ui) questionDialog(e event.Ask) dialog {
 	return q
 }
 
-func (q *questions) askID() string { return q.ask.ID }
+func (q *questions) asked() (string, bool) { return q.ask.ID, q.ask.AgentID != "" }
 
 func (q *questions) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	var out []string
