@@ -227,8 +227,8 @@ func (b *bench) idle() error {
 	return nil
 }
 
-// theEnd is one character, which no picture can cut in two.
-const theEnd = "∎"
+// theStart and theEnd are one character each, which no picture can cut in two.
+const theStart, theEnd = "◆", "∎"
 
 // prose is an answer of n lines.
 func prose(n int) string {
@@ -271,7 +271,7 @@ func (b *bench) bytes() error {
 
 // deltas measures an answer that comes in pieces of so many bytes, so many a second.
 func (b *bench) deltas(rate, size, seconds int) error {
-	text := prose(size * rate * seconds / 90)
+	text := theStart + "\n" + prose(size*rate*seconds/90)
 	a := fakeapi.Answer{Text: text, Chunk: size, Rate: rate}
 	s, stop, err := b.start(fakeapi.Sequence(a))
 	if err != nil {
@@ -284,7 +284,7 @@ func (b *bench) deltas(rate, size, seconds int) error {
 	if err := s.typed("go\r"); err != nil {
 		return err
 	}
-	if err := s.waitFor("Part 0"); err != nil {
+	if err := s.waitFor(theStart); err != nil {
 		return err
 	}
 	c, n, began := s.cpu(), s.written(), time.Now()

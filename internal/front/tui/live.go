@@ -24,13 +24,11 @@ func (u *ui) picture() screen.Frame {
 		if l.Fixed {
 			l.Text = width.Cut(l.Text, u.cols, "…")
 		}
-		f.Commit = append(f.Commit, l.Text)
+		f.Commit = append(f.Commit, l)
 	}
 	u.commit = nil
 	if u.work.stream != nil {
-		for _, l := range u.work.stream.Open() {
-			f.Open = append(f.Open, l.Text)
-		}
+		f.Open = u.work.stream.Open()
 	}
 	f.Foot, f.Cursor = u.foot(u.rows - 1)
 	return f

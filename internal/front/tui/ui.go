@@ -154,7 +154,7 @@ func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
 	if cols <= width.Of(help) {
 		help = "? keys · / commands · @ files · ! shell"
 	}
-	u.print(width.Line{Text: u.th.Muted.Paint(help)})
+	u.print(width.Line{Text: u.th.Muted.Paint(help), Prose: true})
 	return u
 }
 

@@ -82,7 +82,7 @@ func (d *doc) raw(l width.Line) {
 	if l.Text == "" {
 		prefix = strings.TrimRight(prefix, " ")
 	}
-	d.parent.put(width.Line{Text: prefix + l.Text, Hang: d.hang + l.Hang, Fixed: l.Fixed})
+	d.parent.put(width.Line{Text: prefix + l.Text, Hang: d.hang + l.Hang, Fixed: l.Fixed, Prose: l.Prose})
 }
 
 // room is how many cells a line may have.
@@ -264,9 +264,7 @@ func (d *doc) heading(level int, text string) {
 	if th.Depth == theme.Plain {
 		text = strings.Repeat("#", level) + " " + text
 	}
-	for _, l := range d.r.inline(text, style) {
-		d.put(l)
-	}
+	d.prose(text, style)
 	d.blank = true
 }
 
@@ -352,7 +350,13 @@ func (d *doc) flush() {
 		}
 		return
 	}
-	for _, l := range d.r.inline(strings.Join(lines, "\n"), "") {
+	d.prose(strings.Join(lines, "\n"), "")
+}
+
+// prose writes what stands inside of a block, which is wrapped at words.
+func (d *doc) prose(text string, style theme.Style) {
+	for _, l := range d.r.inline(text, style) {
+		l.Prose = true
 		d.put(l)
 	}
 }

@@ -17,10 +17,10 @@ type Cursor struct {
 
 // Frame is what an inline screen shows next.
 type Frame struct {
-	Commit []string // lines that are final: they go into the scrollback, above all that follows
-	Open   []string // lines that still grow; when they come as Commit later, they are not written again
-	Foot   []string // rows below; what is wider than the terminal is cut
-	Cursor Cursor   // in Foot
+	Commit []width.Line // lines that are final: they go into the scrollback, above all that follows
+	Open   []width.Line // lines that still grow; when they come as Commit later, they are not written again
+	Foot   []string     // rows below; what is wider than the terminal is cut
+	Cursor Cursor       // in Foot
 }
 
 // keepLines is roughly how many committed lines are kept to paint the screen again after a resize.
@@ -37,11 +37,11 @@ type Inline struct {
 	foot    []string // as drawn
 	at, col int      // the cursor, counted from the first row of above
 	hidden  bool
-	printed int      // rows that were committed, at least
-	tail    []string // the last committed lines
-	count   int      // of all committed lines
-	marks   []mark   // of what was written last
-	damaged int      // lines at the end of tail that a new size may have damaged
+	printed int     // rows that were committed, at least
+	tail    []shown // the last committed lines
+	count   int     // of all committed lines
+	marks   []mark  // of what was written last
+	damaged int     // lines at the end of tail that a new size may have damaged
 
 	now func() time.Time
 	b   strings.Builder
@@ -81,7 +81,7 @@ func (s *Inline) Draw(f Frame) error {
 }
 
 // open appends the rows of lines, at most n: the last ones.
-func (s *Inline) open(rows []row, lines []string, n int) []row {
+func (s *Inline) open(rows []row, lines []width.Line, n int) []row {
 	first := len(rows)
 	total := 0
 	from := len(lines)
@@ -167,15 +167,13 @@ func (s *Inline) rewrite(rows []row, d int) {
 		wrapped := was != nil && i+1 < len(s.above) && s.above[i+1].cont // the terminal has a mark there that it goes on
 		stale := was != nil && (was.width > r.width || wrapped && !next)
 		switch {
+		case was != nil && was.cont == r.cont && (i == d || !r.cont) && !r.fixed && (next || !wrapped) && s.extend(i, was, r):
 		case r.cont && i == d: // take up the wrap again: write the last character before it once more
 			p := rows[i-1]
 			s.move(i-1, p.width-p.lastWidth)
 			s.b.WriteString(p.lastState + p.last + r.carryAfter(p) + r.body)
 		case r.cont:
 			s.b.WriteString(r.body)
-		case was != nil && was.carry == r.carry && was.body != "" && was.width < s.width && strings.HasPrefix(r.body, was.body) && !r.fixed:
-			s.move(i, was.width)
-			s.b.WriteString(was.end + r.body[len(was.body):])
 		default:
 			s.move(i, 0)
 			if stale {
@@ -200,6 +198,21 @@ func (s *Inline) rewrite(rows []row, d int) {
 			s.col = s.width // the wrap is pending
 		}
 	}
+}
+
+// extend writes what row i has other than before, from the first character that differs. It reports false where nothing is
+// the same.
+func (s *Inline) extend(i int, was *row, r row) bool {
+	if was.carry != r.carry {
+		return false
+	}
+	n, cells, state := common(was.body, r.body, r.carry)
+	if cells == 0 || cells >= s.width {
+		return false
+	}
+	s.move(i, cells)
+	s.b.WriteString(state + r.body[n:])
+	return true
 }
 
 // carryAfter is what must be in force for r's body when the last character of the row before was just written.
@@ -316,9 +329,11 @@ func (s *Inline) cursor(n int, c Cursor) {
 	s.move(n+c.Row, min(c.Col, s.width-1))
 }
 
-func (s *Inline) remember(lines []string, rows int) {
+func (s *Inline) remember(lines []width.Line, rows int) {
 	s.printed = min(s.printed+rows, 1<<20)
-	s.tail = append(s.tail, lines...)
+	for _, l := range lines {
+		s.tail = append(s.tail, shown{l, s.width})
+	}
 	s.count += len(lines)
 	if over := min(len(s.tail)-keepLines, s.safe(s.now())); over > keepLines/4 {
 		s.tail = append(s.tail[:0:0], s.tail[over:]...)

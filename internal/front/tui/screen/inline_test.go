@@ -10,7 +10,7 @@ import (
 )
 
 // wrapped is what a terminal shows of a line.
-func wrapped(line string, cols int) []string {
+func wrapped(line width.Line, cols int) []string {
 	var out []string
 	for _, r := range split(nil, line, cols) {
 		out = append(out, strings.TrimRight(width.Strip(r.body), " "))
@@ -27,12 +27,17 @@ func same(t *testing.T, what string, got, want []string) {
 
 var words = []string{"a", "word", "und", "\x1b[1mbold\x1b[m", "日本語", "x y", "\x1b[31mred", "still\x1b[m", "the end.", "wide 漢字 here", "longer-than-others", "👍", "e\u0301t"}
 
-func randomLine(r *rand.Rand) string {
+func randomLine(r *rand.Rand) width.Line {
 	var b strings.Builder
 	for range r.Intn(14) {
 		b.WriteString(words[r.Intn(len(words))] + " ")
 	}
-	return b.String() + "\x1b[m"
+	return randomKind(r, b.String()+"\x1b[m")
+}
+
+// randomKind makes a line of any text: prose, with a hanging indent or without, or another.
+func randomKind(r *rand.Rand, text string) width.Line {
+	return width.Line{Text: text, Hang: width.Spaces(2 * r.Intn(3)), Prose: r.Intn(3) > 0}
 }
 
 // TestDraw draws random frames, as answers and footers grow and shrink, and compares the terminal with what was asked for.
@@ -43,15 +48,19 @@ func TestDraw(t *testing.T) {
 		g := newGlass(cols, rows, false)
 		s := NewInline(g, cols, rows, false)
 		var all []string // rows that were committed
-		var open []string
+		var open []width.Line
 		for step := range 60 {
 			var f Frame
 			switch r.Intn(5) {
 			case 0, 1: // the last line grows
 				if len(open) == 0 {
-					open = append(open, "")
+					open = append(open, randomKind(r, ""))
 				}
-				open[len(open)-1] += words[r.Intn(4)] + " "
+				w := words[r.Intn(4)] + " "
+				if w[0] != 0x1b && r.Intn(2) > 0 { // the middle of a word
+					w = w[:1+r.Intn(len(w))]
+				}
+				open[len(open)-1].Text += w
 			case 2: // lines become final as they are
 				n := r.Intn(len(open) + 1)
 				f.Commit = append(f.Commit, open[:n]...)
@@ -67,7 +76,7 @@ func TestDraw(t *testing.T) {
 					open = append(open, randomLine(r))
 				}
 			}
-			f.Open = append([]string(nil), open...)
+			f.Open = append([]width.Line(nil), open...)
 			for i := range 1 + r.Intn(4) {
 				f.Foot = append(f.Foot, fmt.Sprintf("foot %d %d", i, r.Intn(3)))
 			}
@@ -110,9 +119,9 @@ func TestResize(t *testing.T) {
 				var f Frame
 				for range r.Intn(3) {
 					n++
-					f.Commit = append(f.Commit, fmt.Sprintf("line %d ", n)+strings.Repeat("text that is long ", r.Intn(6)))
+					f.Commit = append(f.Commit, randomKind(r, fmt.Sprintf("line %d ", n)+strings.Repeat("text that is long ", r.Intn(6))))
 				}
-				f.Open = []string{"open " + strings.Repeat("still streaming ", r.Intn(8))}
+				f.Open = []width.Line{randomKind(r, "open "+strings.Repeat("still streaming ", r.Intn(8)))}
 				f.Foot = []string{"", "spinner " + strings.Repeat("x", r.Intn(cols/2)), "❯ input", "status" + strings.Repeat(" ", cols-12) + "right"}
 				f.Cursor = Cursor{Row: 2, Col: 4}
 				if err := s.Draw(f); err != nil {

@@ -53,7 +53,7 @@ func (s *Inline) Resize(cols, rows int) error {
 	up := s.ours(at, s.reflows)
 	region := s.region(at, s.reflows)
 	covered := s.printed+len(s.above)+len(s.foot) >= max(s.height, rows) || up+region > rows
-	oldWidth, oldHeight := s.width, s.height
+	oldHeight := s.height
 	s.width, s.height = cols, rows
 	damaged := len(s.tail) - s.damaged
 	s.damaged = 0
@@ -61,7 +61,7 @@ func (s *Inline) Resize(cols, rows int) error {
 	if covered {
 		s.b.WriteString("\x1b[H")
 		s.wipe(rows)
-		s.repaint(region, oldWidth, oldHeight, damaged)
+		s.repaint(region, oldHeight, damaged)
 		return s.flush()
 	}
 	s.b.WriteByte('\r')
@@ -69,12 +69,7 @@ func (s *Inline) Resize(cols, rows int) error {
 		s.csi(up, 'A')
 	}
 	s.wipe(up + region)
-	s.lines(s.tail)
-	s.printed = 0
-	for _, l := range s.tail {
-		s.printed += Rows(l, cols)
-	}
-	s.forget()
+	s.printed = s.again(0)
 	return s.flush()
 }
 
@@ -82,7 +77,11 @@ func (s *Inline) Resize(cols, rows int) error {
 func (s *Inline) ours(cols int, wrapped bool) int {
 	n := 0
 	for _, l := range s.tail {
-		n += Rows(l, cols)
+		if wrapped {
+			n += l.rows(cols)
+		} else {
+			n += l.rows(l.at)
+		}
 	}
 	n += s.heights(cols, wrapped, s.at)
 	if wrapped { // the row of the cursor itself may have been wrapped before it
@@ -119,51 +118,78 @@ func (s *Inline) heights(cols int, wrapped bool, rows int) int {
 	return n
 }
 
-// repaint writes the committed rows that fill the screen, the first of them perhaps in the middle of a line. Where the
+// repaint writes the committed rows that the screen shows, the first of them perhaps in the middle of a line. Where the
 // terminal does not wrap anew, all lines that could be seen before are written, so that those which find no place go
 // into the scrollback.
-func (s *Inline) repaint(region, oldWidth, oldHeight, damaged int) {
+func (s *Inline) repaint(region, oldHeight, damaged int) {
 	room := max(0, s.height-region)
 	if s.height < oldHeight { // some terminals cut the rows below the cursor instead of scrolling
 		room += len(s.above) + len(s.foot) - s.at - 1
 	}
 	if !s.reflows {
-		s.lines(s.tail[min(damaged, s.seen(oldHeight-len(s.foot)-len(s.above), oldWidth)):])
-		s.forget()
+		from, _ := s.seen(oldHeight-len(s.foot)-len(s.above), s.width)
+		s.again(min(damaged, from))
 		return
 	}
 	if damaged < len(s.tail) { // where our rows stand is not known: rather some lines twice than one of them lost
-		s.lines(s.tail[min(damaged, s.seen(room+region, s.width)):])
-		s.forget()
+		from, _ := s.seen(room+region, s.width)
+		s.again(min(damaged, from))
 		return
 	}
-	var rows []row
-	for _, l := range s.tail[s.seen(room, s.width):] {
-		rows = split(rows, l, s.width)
+	from, hidden := s.seen(room, s.width)
+	if hidden > 0 {
+		s.rest(s.tail[from], hidden)
+		from++
 	}
-	rows = rows[max(0, len(rows)-room):]
-	if len(rows) > 0 && rows[0].cont {
-		rows[0].cont = false
+	s.again(from)
+}
+
+// seen is the first of the lines that fill n rows, as they were written and the terminal has wrapped them anew at cols, and how
+// many rows of it find no place there.
+func (s *Inline) seen(n, cols int) (from, hidden int) {
+	from = len(s.tail)
+	for n > 0 && from > 0 {
+		from--
+		at := cols
+		if !s.reflows {
+			at = s.tail[from].at
+		}
+		n -= s.tail[from].rows(at)
+	}
+	return from, max(0, -n)
+}
+
+// again writes the committed lines from one on, for the size of now, and forgets the region. It returns the rows written.
+func (s *Inline) again(from int) int {
+	var rows []row
+	for i, l := range s.tail[from:] {
+		rows = split(rows, l.Line, s.width)
+		s.tail[from+i].at = s.width
 	}
 	s.print(rows)
 	s.forget()
+	return len(rows)
 }
 
-// seen is the first of the lines that fill n rows.
-func (s *Inline) seen(n, cols int) int {
-	from := len(s.tail)
-	for n > 0 && from > 0 {
-		from--
-		n -= Rows(s.tail[from], cols)
+// rest writes a line without what stands in its first rows, as the terminal has wrapped them. Wrapped at other words, its
+// rows may hold a little more of it.
+func (s *Inline) rest(l shown, hidden int) {
+	was, rows := split(nil, width.Line{Text: l.Filled(l.at)}, s.width), split(nil, l.Line, s.width)
+	if unsure(l.Text) {
+		was = rows
 	}
-	return from
-}
-
-func (s *Inline) lines(list []string) {
-	var rows []row
-	for _, l := range list {
-		rows = split(rows, l, s.width)
+	above := 0
+	for _, r := range was[:min(hidden, len(was))] {
+		above += r.visible()
 	}
+	for len(rows) > 0 && rows[0].visible() <= above {
+		above -= rows[0].visible()
+		rows = rows[1:]
+	}
+	if len(rows) == 0 { // nothing but spaces; yet the row above goes on in this one
+		rows = []row{{}}
+	}
+	rows[0].cont = false
 	s.print(rows)
 }
 

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"lathe/internal/front/tui/width"
 )
 
 // row is what one row of the terminal shows of a line.
@@ -22,19 +24,83 @@ type row struct {
 
 const tabStop = 4
 
-// Rows is the number of rows that a line takes.
-func Rows(line string, width int) int {
-	if len(line) < width && strings.IndexByte(line, '\t') < 0 { // no character is wider than its bytes
-		return 1
-	}
-	return len(split(nil, line, width))
+// shown is a line and the width of the terminal that it was written for.
+type shown struct {
+	width.Line
+	at int
 }
 
-// split appends the rows of a line at a width, as a terminal would wrap it.
-func split(out []row, line string, width int) []row {
-	s := splitter{rows: out, width: max(1, width), fixed: unsure(line)}
-	s.line(line)
+// rows is the number of rows that the line takes now, in a terminal that has wrapped it anew at cols.
+func (l shown) rows(cols int) int {
+	if cols == l.at {
+		return Rows(l.Line, cols)
+	}
+	if !unsure(l.Text) {
+		return Rows(width.Line{Text: l.Filled(l.at)}, cols)
+	}
+	n := 0
+	for _, r := range split(nil, l.Line, l.at) { // each is a line to the terminal
+		n += max(1, (r.width+cols-1)/cols)
+	}
+	return n
+}
+
+// visible counts the characters that are no spaces.
+func (r row) visible() int {
+	n := 0
+	for at := 0; at < len(r.body); {
+		size, w := width.Next(r.body[at:])
+		if w > 0 && r.body[at] != ' ' {
+			n++
+		}
+		at += size
+	}
+	return n
+}
+
+// Rows is the number of rows that a line takes.
+func Rows(l width.Line, cols int) int {
+	if len(l.Text) < cols && strings.IndexByte(l.Text, '\t') < 0 { // no character is wider than its bytes
+		return 1
+	}
+	return len(split(nil, l, cols))
+}
+
+// split appends the rows of a line at a width: as a terminal would wrap it, prose at words.
+func split(out []row, l width.Line, cols int) []row {
+	s := splitter{rows: out, width: max(1, cols), fixed: unsure(l.Text)}
+	switch {
+	case !l.Prose:
+		s.line(l.Text)
+	case s.fixed:
+		for _, r := range l.Rows(s.width) {
+			s.line(r)
+		}
+	default:
+		s.line(l.Filled(s.width))
+	}
 	return s.rows
+}
+
+// common is the length of what two rows have in common, in bytes and cells, and what is in force behind that.
+func common(a, b, carry string) (n, cells int, state string) {
+	s := splitter{style: carry}
+	if i := strings.Index(carry, "\x1b]8;"); i >= 0 {
+		s.style, s.link = carry[:i], carry[i:]
+	}
+	state = s.style + s.link
+	for at := 0; at < len(b); {
+		size, w := width.Next(b[at:])
+		if !strings.HasPrefix(a[min(at, len(a)):], b[at:at+size]) {
+			break
+		}
+		if b[at] == 0x1b {
+			s.sequence(b[at : at+size])
+		}
+		at += size
+		n, cells, state = at, cells+w, s.style+s.link
+	}
+	return n, cells, state
 }
 
 type splitter struct {

@@ -185,7 +185,7 @@ func stacked(th *theme.Theme, head []string, body [][]string) []width.Line {
 			if head[k] == "" {
 				label = "-"
 			}
-			out = append(out, width.Line{Text: label + " " + c, Hang: "  "})
+			out = append(out, width.Line{Text: label + " " + c, Hang: "  ", Prose: true})
 		}
 	}
 	if len(body) == 0 {

@@ -7,7 +7,7 @@
 //	width.Fit(width.Inert(name), 12)        // exactly 12 cells
 //	l := width.Line{Text: "• " + styled, Hang: "  "}
 //	for _, row := range l.Rows(80) { … }    // full screen: we wrap
-//	fmt.Println(l.Text)                     // inline: the terminal wraps, so that a copy has no breaks
+//	fmt.Println(l.Filled(80))               // inline: the terminal wraps, so that a copy has no breaks
 //
 // Everything here works on one line: line ends count as characters without width.
 package width

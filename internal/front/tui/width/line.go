@@ -3,7 +3,7 @@ package width
 import "strings"
 
 // Line is one logical line of the screen: a paragraph is one Line however long it is. Who prints it decides about
-// wrapping: Rows wraps at words; printing Text alone leaves it to the terminal.
+// wrapping: Rows wraps at words; printing Text leaves it to the terminal, and printing Filled too, at words.
 type Line struct {
 	// Text has no line end. It may carry SGR and OSC 8 sequences, and ends with all of them closed.
 	Text string
@@ -11,6 +11,8 @@ type Line struct {
 	Hang string
 	// Fixed lines are made for the width they were rendered at (tables): Rows cuts them instead of wrapping.
 	Fixed bool
+	// Prose is wrapped at words by Filled where the terminal wraps.
+	Prose bool
 }
 
 // Seg is a part of a line that fits in a row: bytes [Start, End) and its width.

@@ -1,6 +1,7 @@
 package width
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -119,6 +120,65 @@ func TestRowsKeepTheText(t *testing.T) {
 		plain := strings.NewReplacer(" ", "", "\u200d", "", "\u0301", "").Replace
 		if plain(got.String()) != plain(Strip(s)) {
 			t.Fatalf("%q became %q", Strip(s), got.String())
+		}
+	})
+}
+
+// rowsAt is what a terminal shows that breaks anywhere.
+func rowsAt(s string, cols int) []string {
+	rows := []string{""}
+	for at := 0; s != ""; {
+		n, w := Next(s)
+		if at+w > cols {
+			rows, at = append(rows, ""), 0
+		}
+		rows[len(rows)-1] += s[:n]
+		at += w
+		s = s[n:]
+	}
+	return rows
+}
+
+func TestFilled(t *testing.T) {
+	for _, c := range []struct {
+		text, hang string
+		cols       int
+		want       []string
+	}{
+		{"one two three", "", 20, []string{"one two three"}},
+		{"one two three", "", 13, []string{"one two      ", "three"}},
+		{"one two three", "", 10, []string{"one two   ", "three"}},
+		{"one two three", "", 7, []string{"one    ", "two thr", "ee"}}, // a word at the edge would be joined to the next one in a copy
+		{"• one two three", "  ", 10, []string{"• one two ", "  three"}},
+		{"a https://example.org/long b", "", 12, []string{"a https://ex", "ample.org/lo", "ng b"}},
+		{"a exactly/as/long b", "", 17, []string{"a exactly/as/long", " b"}},
+		{"• 中文字符没有空格。好 end", "  ", 9, []string{"• 中文字", "符没有空", "格。好   ", "  end"}},
+		{"a \x1b[4mlinked words\x1b[m b", "", 10, []string{"a \x1b[4mlinked\x1b[m  \x1b[4m", "words\x1b[m b"}},
+		{"ends here  ", "", 10, []string{"ends here"}},
+		{"a  b", "", 4, []string{"a   ", "b"}},
+	} {
+		got := rowsAt(Line{Text: c.text, Hang: c.hang, Prose: true}.Filled(c.cols), c.cols)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%q at %d:\n%s", c.text, c.cols, diff)
+		}
+	}
+}
+
+// A copy of filled prose has the words of the text, and none is broken that need not be.
+func TestFilledKeepsWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, cols := genText(t), rapid.IntRange(1, 24).Draw(t, "cols")
+		l := Line{Text: s, Hang: Spaces(rapid.IntRange(0, 12).Draw(t, "hang")), Prose: true}
+		filled := l.Filled(cols)
+		if got, want := strings.Fields(Strip(filled)), strings.Fields(Strip(s)); !cmp.Equal(got, want) {
+			t.Fatalf("%q became %q", Strip(s), Strip(filled))
+		}
+		for _, row := range rowsAt(filled, cols) {
+			for _, word := range strings.Fields(Strip(row)) {
+				if isPlain(word) && !slices.ContainsFunc(strings.Fields(Strip(s)), func(w string) bool { return w == word || !isPlain(w) || len(w) > cols/2 }) {
+					t.Fatalf("%q is broken in %q at %d", word, Strip(s), cols)
+				}
+			}
 		}
 	})
 }
