@@ -140,6 +140,7 @@ func (w *writer) call(c *Call) {
 	w.text("request_id", c.RequestID)
 	w.number("status", int64(c.Status))
 	w.text("failure", c.Failure)
+	w.text("purpose", c.Purpose)
 	w.b = append(w.b, '}')
 }
 

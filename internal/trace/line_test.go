@@ -34,7 +34,7 @@ func TestLine(t *testing.T) {
 		c := &Call{
 			Model: s("model"), Head: s("head"), Body: s("body"), Bytes: n("bytes"), Attempt: n("attempt"), Wait: time.Duration(n("wait")),
 			Why: s("why"), TTFT: time.Duration(n("ttft")), Cost: rapid.Float64Range(0, 1).Draw(t, "cost"), Stop: s("stop"), APIID: s("api id"),
-			RequestID: s("request id"), Status: n("status"), Failure: s("failure"),
+			RequestID: s("request id"), Status: n("status"), Failure: s("failure"), Purpose: s("purpose"),
 		}
 		if rapid.Bool().Draw(t, "more of the call") {
 			c.Marks, c.Headers = []Mark{{At: "tools", Index: 1}}, map[string]string{s("header"): s("value")}
