@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -71,4 +72,68 @@ func TestLine(t *testing.T) {
 			t.Error(d)
 		}
 	})
+}
+
+// No field of what is written by hand is left out: one that is new must be written, too.
+func TestEachFieldIsWritten(t *testing.T) {
+	filled := func(v any) {
+		t.Helper()
+		s := reflect.ValueOf(v).Elem()
+		for i := range s.NumField() {
+			switch f := s.Field(i); f.Interface().(type) {
+			case time.Time:
+				f.Set(reflect.ValueOf(time.Unix(1e9, 0).UTC()))
+			default:
+				fill(f)
+			}
+		}
+	}
+	var c Call
+	filled(&c)
+	filled(c.Usage)
+	var r Record
+	filled(&r)
+	r.Call, r.Before, r.After = &c, View{}, View{}
+	var ref Ref
+	filled(&ref)
+	l := line{Record: r, After: &deltas{Items: map[string]delta{Messages: {Keep: 1, Add: []Ref{ref}}}}}
+	b, err := l.append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := json.Marshal(l)
+	var x, y any
+	if err := json.Unmarshal(b, &x); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	_ = json.Unmarshal(want, &y)
+	if d := cmp.Diff(y, x); d != "" {
+		t.Error(d)
+	}
+}
+
+// fill gives a field a value that is not left out as empty.
+func fill(f reflect.Value) {
+	switch f.Kind() {
+	case reflect.String:
+		f.SetString("x")
+	case reflect.Bool:
+		f.SetBool(true)
+	case reflect.Float64:
+		f.SetFloat(0.5)
+	case reflect.Pointer:
+		f.Set(reflect.New(f.Type().Elem()))
+	case reflect.Map:
+		f.Set(reflect.MakeMap(f.Type()))
+		v := reflect.New(f.Type().Elem()).Elem()
+		if v.Kind() == reflect.Interface {
+			v.Set(reflect.ValueOf("x"))
+		}
+		f.SetMapIndex(reflect.ValueOf("k"), v)
+	case reflect.Slice:
+		f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+	case reflect.Struct:
+	default:
+		f.SetInt(7)
+	}
 }
