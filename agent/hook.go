@@ -71,7 +71,7 @@ func (s *Session) call(ctx context.Context, c event.Call) {
 	} else {
 		out.Value = v
 	}
-	_ = s.app.Conn.Send(ctx, out) // a closed session waits for nothing
+	_ = s.conn.Send(ctx, out) // a closed session waits for nothing
 }
 
 func (s *Session) hook(ctx context.Context, c event.Call) (out json.RawMessage, err error) {

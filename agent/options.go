@@ -77,37 +77,41 @@ type Options struct {
 
 var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-func (o Options) library() (app.Library, error) {
-	l := app.Library{
+// session are the options of a session that says no more than these do.
+func (o Options) session() (app.Options, error) {
+	a := app.Options{
 		Dir: o.Dir, Dirs: o.More, StateDir: o.StateDir, Env: maps.Clone(o.Env), Model: o.Model, Fallback: o.Fallback, Effort: o.Effort,
 		Replay: o.Replay, Record: o.Record, System: o.SystemPrompt, Append: o.Append, Mode: o.Mode, Allowed: o.Allow, Denied: o.Deny,
 		Tools: o.Builtin, MaxTurns: o.MaxTurns, MaxBudget: o.MaxBudgetUSD, Schema: string(o.Schema), Resume: o.Resume, Continue: o.Continue,
-		Fork: o.Fork, SessionID: o.SessionID, Store: o.Store, NoPersist: o.NoPersist, Settings: o.Settings, Sources: o.Sources, Trust: o.Trust,
-		Log: o.Log, Asks: o.Permission != nil || o.Ask != nil, Questions: o.Ask != nil, Calls: func(kind string) bool { return kind == callHook },
+		Fork: o.Fork, SessionID: o.SessionID, Store: o.Store, Fixed: o.Store != nil, NoPersist: o.NoPersist, Settings: o.Settings,
+		Sources: o.Sources, Trust: o.Trust, Log: o.Log, Print: true, Entry: app.EntryLibrary,
+		Asks: o.Permission != nil || o.Ask != nil, Questions: o.Ask != nil, Calls: func(kind string) bool { return kind == callHook },
 	}
 	seen := map[string]bool{}
 	for _, t := range o.Tools {
 		switch {
 		case !toolName.MatchString(t.Name):
-			return l, fmt.Errorf("tool name %q: letters, digits, _ and - make one", t.Name)
+			return a, fmt.Errorf("tool name %q: letters, digits, _ and - make one", t.Name)
 		case seen[t.Name]:
-			return l, fmt.Errorf("there are two tools named %s", t.Name)
+			return a, fmt.Errorf("there are two tools named %s", t.Name)
 		case t.Run == nil:
-			return l, fmt.Errorf("tool %s has no function to run", t.Name)
+			return a, fmt.Errorf("tool %s has no function to run", t.Name)
 		}
 		seen[t.Name] = true
 		c, err := newCustom(t)
 		if err != nil {
-			return l, err
+			return a, err
 		}
-		l.Custom = append(l.Custom, tool.Tool(c))
+		a.Custom = append(a.Custom, tool.Tool(c))
 	}
 	if o.Store != nil && o.NoPersist {
-		return l, errors.New("a Store and NoPersist contradict each other")
+		return a, errors.New("a Store and NoPersist contradict each other")
 	}
-	var err error
-	l.Hooks, err = registration(o.Hooks)
-	return l, err
+	hooks, err := registration(o.Hooks)
+	if len(hooks) > 0 {
+		a.Host = &app.Host{Hooks: hooks}
+	}
+	return a, err
 }
 
 // Question is a permission question: may this call run?

@@ -26,6 +26,7 @@ var (
 // Session is one conversation. Its methods may be called from several goroutines; one prompt is worked on at a time.
 type Session struct {
 	app  *app.Session
+	conn event.Conn
 	o    Options
 	ctx  context.Context // of the callbacks; ends with the session
 	stop context.CancelFunc
@@ -61,17 +62,17 @@ type item struct {
 
 // Open begins a session, or goes on with one. Nothing is sent before the first prompt. The caller closes it.
 func Open(o Options) (*Session, error) {
-	l, err := o.library()
+	opts, err := o.session()
 	if err != nil {
 		return nil, err
 	}
-	a, err := app.Open(l)
+	a, err := app.Open(opts)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Session{
-		app: a, o: o, ctx: ctx, stop: stop, open: map[string]*question{}, names: map[string]string{},
+		app: a, conn: a.Start(context.Background()), o: o, ctx: ctx, stop: stop, open: map[string]*question{}, names: map[string]string{},
 		closing: make(chan struct{}),
 	}
 	s.loop.Go(s.read)
@@ -110,7 +111,7 @@ func (s *Session) end() {
 	s.mu.Unlock()
 	close(s.closing)
 	s.Interrupt()
-	_ = s.app.Conn.Send(s.ctx, event.Close{})
+	_ = s.conn.Send(s.ctx, event.Close{})
 	late := time.AfterFunc(closeLimit, s.stop)
 	s.loop.Wait()
 	late.Stop()
@@ -183,7 +184,7 @@ func (s *Session) Submit(ctx context.Context, p Prompt) iter.Seq2[Event, error] 
 			yield(nil, ErrClosed)
 			return
 		}
-		if err := s.app.Conn.Send(ctx, p.event(sub.id)); err != nil {
+		if err := s.conn.Send(ctx, p.event(sub.id)); err != nil {
 			yield(nil, ErrClosed)
 			return
 		}
@@ -235,7 +236,7 @@ func (s *Session) leave(sub *submission) {
 
 // read takes the events of the session until it ends.
 func (s *Session) read() {
-	for env, err := range s.app.Conn.Events(s.ctx) {
+	for env, err := range s.conn.Events(s.ctx) {
 		if err != nil {
 			s.hand(item{err: err})
 			continue
@@ -372,7 +373,7 @@ func (s *Session) answer(ctx context.Context, parent string, a event.Ask) {
 	default:
 		out.Message, out.Stop = got.Message, got.Stop
 	}
-	_ = s.app.Conn.Send(ctx, out) // a closed session needs no answer
+	_ = s.conn.Send(ctx, out) // a closed session needs no answer
 }
 
 // permission calls the program's function. One that panics has refused.

@@ -4,9 +4,9 @@ package main
 import (
 	"os"
 
-	"lathe/internal/app"
+	"lathe/internal/cli"
 )
 
 func main() {
-	os.Exit(app.Main(os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }

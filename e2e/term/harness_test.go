@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"lathe/internal/app"
+	"lathe/internal/cli"
 	"lathe/internal/fakeapi"
 )
 
@@ -26,7 +26,7 @@ const patience = time.Minute
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"lathe": func() {
-			os.Exit(app.Main(os.Args[1:], app.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+			os.Exit(cli.Main(os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
 		"asker":       asker,
 		"fake-editor": fakeEditor,

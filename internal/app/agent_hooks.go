@@ -12,14 +12,14 @@ import (
 // agentHookSource is the hooks of a definition that may run here: a plugin's never, a project's with trust, and none
 // that the settings switch off.
 func (r *run) agentHookSource(def agent.Def) []hook.Source {
-	if len(def.Hooks) == 0 || string(def.Hooks) == "null" || r.o.recording != nil {
+	if len(def.Hooks) == 0 || string(def.Hooks) == "null" || r.o.Recording != nil {
 		return nil
 	}
 	off, onlyManaged := hooksOff(r.place.Settings)
 	managed := def.Scope == agent.Managed
 	switch {
 	case off == config.Managed, off != "" && !managed, onlyManaged && !managed,
-		r.o.bare && !managed && def.Scope != agent.CLI,
+		r.o.Bare && !managed && def.Scope != agent.CLI,
 		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.TrustsAt(def.Path):
 		return nil
 	}

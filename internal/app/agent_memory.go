@@ -12,6 +12,7 @@ import (
 	"lathe/internal/memory"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/attach"
+	"lathe/internal/sys"
 )
 
 // agentNotes is the memory of the agent that a conversation works by.
@@ -41,7 +42,7 @@ func (r *run) openNotes(def *agent.Def) {
 
 // notesDir is where an agent keeps its notes. Those of a project stay in the project, whatever links it has.
 func (r *run) notesDir(def agent.Def) (string, bool) {
-	off := r.o.bare || r.o.recording != nil || isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"))
+	off := r.o.Bare || r.o.Recording != nil || sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"))
 	if def.Memory == "" || off || !r.wants(def.Memory) {
 		return "", false
 	}

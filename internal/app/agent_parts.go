@@ -9,6 +9,7 @@ import (
 
 	"lathe/internal/agent"
 	"lathe/internal/engine"
+	"lathe/internal/event"
 	"lathe/internal/hook"
 	"lathe/internal/memory"
 	"lathe/internal/msg"
@@ -38,7 +39,7 @@ func (r *run) agentEngine(cfg *engine.Config, ledger *account.Deps, limits *acco
 func (r *run) agentPrompt(cfg prompt.Config) (prompt.Deps, error) {
 	a := r.agent
 	var err error
-	if cfg.Append, err = joinPrompt(r.o.appendAgentFile, "append-subagent-system-prompt-file", r.o.appendAgent); err != nil {
+	if cfg.Append, err = joinPrompt(r.o.AppendAgentFile, "append-subagent-system-prompt-file", r.o.AppendAgent); err != nil {
 		return prompt.Deps{}, err
 	}
 	cfg.Agent, cfg.Cwd, cfg.Git = &a.def.Prompt, r.tools.workspace.Cwd(), cfg.Git && !a.def.NoGit
@@ -209,7 +210,7 @@ func (r *run) cmdAgents(context.Context, *turn.Turn, string) (string, error) {
 		if d.Path != "" {
 			where += ", " + d.Path
 		}
-		fmt.Fprintf(&b, "%s (%s)\n    %s\n", d.Name, where, oneLine(d.Description, 160))
+		fmt.Fprintf(&b, "%s (%s)\n    %s\n", d.Name, where, event.OneLine(d.Description, 160))
 	}
 	b.WriteString("An agent is a Markdown file in .claude/agents or .lathe/agents of a project, or in ~/.claude/agents; see docs/agents.md.")
 	return b.String(), nil

@@ -20,6 +20,7 @@ import (
 	"lathe/internal/perm"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
+	"lathe/internal/sys"
 	"lathe/internal/tool"
 	toolagent "lathe/internal/tool/agent"
 )
@@ -144,10 +145,10 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 	if err == nil && a.earlier != nil {
 		child.takeUpAgent()
 		if a.moved {
-			err = child.conv.log.Keep(agentKind, a.record())
+			err = child.conv.log.Keep(agent.RecordKind, a.record())
 		}
 	} else if err == nil {
-		err = child.conv.log.Keep(agentKind, a.record())
+		err = child.conv.log.Keep(agent.RecordKind, a.record())
 	}
 	if err != nil {
 		child.closeAgent() // what was started for it
@@ -214,7 +215,7 @@ func (r *run) agentModel(q toolagent.Request) string {
 	}
 	usual := getenv("CLAUDE_CODE_SUBAGENT_MODEL")
 	name := first(q.Model, q.Def.Model, usual)
-	if isOn(getenv("CLAUDE_CODE_SUBAGENT_MODEL_FORCE")) {
+	if sys.IsOn(getenv("CLAUDE_CODE_SUBAGENT_MODEL_FORCE")) {
 		name = usual
 	}
 	if name == "" || name == "inherit" || sameFamily(name, above) {

@@ -18,26 +18,16 @@ import (
 	"lathe/internal/tool/bash"
 )
 
-// agentKind is the state record of a sub-agent's transcript that says how it was started, so that messages go on with it.
-const agentKind = "agent"
-
-// agentRecord is that record.
+// agentRecord says how a sub-agent was started, for its transcript.
 type agentRecord struct {
-	Type       string `json:"type"`
-	Name       string `json:"name,omitempty"`
-	Task       string `json:"task,omitempty"`
-	Model      string `json:"model,omitempty"`
-	Effort     string `json:"effort,omitempty"`
-	Background bool   `json:"background,omitempty"` // began there, with the tools that are left for that
-	Call       string `json:"call,omitempty"`       // the tool use that began it
-	Parent     string `json:"parent,omitempty"`     // the sub-agent that made that call; "": the session itself
-	Quiet      bool   `json:"quiet,omitempty"`      // of a hook: it takes no messages
-
+	agent.Record
 	Tree *agentTree `json:"tree,omitempty"`
 }
 
 func (a *agentPart) record() agentRecord {
-	rec := agentRecord{Type: a.def.Name, Name: a.name, Task: a.task, Model: a.model, Effort: a.effort, Background: a.background, Tree: a.tree, Call: first(a.begunBy, a.call), Quiet: a.quiet}
+	rec := agentRecord{Tree: a.tree, Record: agent.Record{
+		Type: a.def.Name, Name: a.name, Task: a.task, Model: a.model, Effort: a.effort, Background: a.background, Call: first(a.begunBy, a.call), Quiet: a.quiet,
+	}}
 	if a.parent.agent != nil {
 		rec.Parent = a.parent.agent.id
 	}
@@ -214,7 +204,7 @@ func startOf(path string) (rec agentRecord, ok bool) {
 	if err != nil {
 		return rec, false
 	}
-	return rec, json.Unmarshal(state.Kept[agentKind], &rec) == nil && rec.Type != "" && !rec.Quiet
+	return rec, json.Unmarshal(state.Kept[agent.RecordKind], &rec) == nil && rec.Type != "" && !rec.Quiet
 }
 
 // goOn has a sub-agent that has ended go on with a message, in the background.

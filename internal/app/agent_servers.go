@@ -12,11 +12,11 @@ import (
 // agentServerEntries are the MCP servers that a definition brings along and that may be started here: a plugin's never, a
 // project's with trust, and none that a policy refuses. What the session has by the same name stays the session's.
 func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
-	if len(def.Inline) == 0 || r.o.recording != nil || def.Scope == agent.Plugin || def.Scope == agent.Project && !r.place.TrustsAt(def.Path) {
+	if len(def.Inline) == 0 || r.o.Recording != nil || def.Scope == agent.Plugin || def.Scope == agent.Project && !r.place.TrustsAt(def.Path) {
 		return nil
 	}
 	given := def.Scope == agent.CLI || def.Scope == agent.Managed
-	if (r.o.strictServers || r.o.bare) && !given {
+	if (r.o.StrictServers || r.o.Bare) && !given {
 		return nil
 	}
 	if _, exclusive, err := r.managedServers(); (exclusive || err != nil) && def.Scope != agent.Managed {

@@ -9,7 +9,7 @@ import (
 func TestAgentSlots(t *testing.T) {
 	for limit, most := range map[string]int{"": agentMost, "2": 2, "1": 1} {
 		t.Setenv("CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS", limit)
-		r := testRun(t, "-p", "/clear")
+		r := testRun(t, Options{})
 		var release func()
 		for i := range most {
 			var err error

@@ -8,6 +8,7 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
+	"lathe/internal/sys"
 )
 
 // Summaries of what sub-agents do, for hosts that ask for them.
@@ -19,7 +20,7 @@ const (
 
 // summarises reports whether summaries are wanted.
 func (r *run) summarises() bool {
-	return r.o.agentSummaries && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AGENT_PROGRESS_SUMMARIES"))
+	return r.o.AgentSummaries && !sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AGENT_PROGRESS_SUMMARIES"))
 }
 
 // did notes what a sub-agent does, for its next summary. The caller holds the lock.
@@ -28,10 +29,10 @@ func (b *backAgent) did(e event.Event) {
 	switch e := e.(type) {
 	case event.Message:
 		if e.Msg.Kind == msg.KindAssistant {
-			line = oneLine(e.Msg.Text(), 300)
+			line = event.OneLine(e.Msg.Text(), 300)
 		}
 	case event.ToolStarted:
-		line = e.Name + ": " + oneLine(e.Summary, 200)
+		line = e.Name + ": " + event.OneLine(e.Summary, 200)
 	}
 	if line == "" {
 		return

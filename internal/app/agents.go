@@ -13,6 +13,7 @@ import (
 	"lathe/internal/file"
 	"lathe/internal/perm"
 	"lathe/internal/place"
+	"lathe/internal/sys"
 	toolagent "lathe/internal/tool/agent"
 )
 
@@ -33,8 +34,8 @@ func (r *run) openAgents() error {
 }
 
 // givenAgents reads what --agents or a host defines: JSON, or the path of a file that holds it.
-func givenAgents(o *options, work string) ([]agent.Def, error) {
-	text := strings.TrimSpace(o.agents)
+func givenAgents(o *Options, work string) ([]agent.Def, error) {
+	text := strings.TrimSpace(o.Agents)
 	if text == "" {
 		return nil, nil
 	}
@@ -59,9 +60,9 @@ func (r *run) agents() []agent.Def {
 	d := r.place.Sys.Dirs
 	p := agent.Places{
 		Work: r.place.Project, Root: r.place.ProjectRoot, Given: r.given, Extra: r.pluginsNow().agents,
-		NoBuiltIn: isOn(getenv("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS")), NoExplore: isOn(getenv("CLAUDE_CODE_DISABLE_EXPLORE_PLAN_AGENTS")),
+		NoBuiltIn: sys.IsOn(getenv("CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS")), NoExplore: sys.IsOn(getenv("CLAUDE_CODE_DISABLE_EXPLORE_PLAN_AGENTS")),
 	}
-	if !r.o.bare && r.o.recording == nil {
+	if !r.o.Bare && r.o.Recording == nil {
 		p.Managed = config.ManagedDirs()
 		p.Project = r.wants("project") && r.place.Trusted
 		if r.wants("user") {
@@ -69,7 +70,7 @@ func (r *run) agents() []agent.Def {
 		}
 	}
 	out := agent.Find(p)
-	if !r.place.Trusted && r.wants("project") && !r.o.bare && r.o.recording == nil {
+	if !r.place.Trusted && r.wants("project") && !r.o.Bare && r.o.Recording == nil {
 		for _, def := range agent.Find(agent.Places{Work: d.Work, Root: r.place.Root, Project: true, NoBuiltIn: true}) {
 			real, err := filepath.EvalSymlinks(def.Path)
 			top, topErr := filepath.EvalSymlinks(first(r.place.Root, d.Work))
@@ -124,7 +125,7 @@ func (r *run) agentTool() (*toolagent.Tool, bool) {
 	if len(types()) == 0 {
 		return nil, false
 	}
-	return toolagent.New(toolagent.Deps{Types: types, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn(), Usually: r.o.host != nil, Messages: r.agent == nil && r.backgroundOn(), Isolation: r.isolates()}), true
+	return toolagent.New(toolagent.Deps{Types: types, Run: r.startAgent, Background: r.agent == nil && r.backgroundOn(), Usually: r.o.Host != nil, Messages: r.agent == nil && r.backgroundOn(), Isolation: r.isolates()}), true
 }
 
 // spawnable are the types that this conversation may start.
@@ -137,7 +138,7 @@ func (r *run) spawnable() []agent.Def {
 }
 
 func (r *run) backgroundOn() bool {
-	return !r.o.bare && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"))
+	return !r.o.Bare && !sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"))
 }
 
 func (r *run) limit(key string, usual int) int {
@@ -157,7 +158,7 @@ func (r *run) depth() int {
 
 // mainAgent takes the definition that the main thread works by: --agent, or the setting "agent".
 func (r *run) mainAgent() error {
-	name := r.o.agent
+	name := r.o.Agent
 	if name == "" {
 		name = r.place.Settings.String("agent", "", true)
 	}
@@ -222,4 +223,12 @@ func (a *agentPart) keeps(name string) bool {
 		return false
 	}
 	return keepsTool(a.def, name)
+}
+
+// initialPrompt is what the agent that the session works by begins with; "" for nothing. A resumed session has begun.
+func (r *run) initialPrompt() string {
+	if r.main == nil || r.conv.resumed {
+		return ""
+	}
+	return r.main.Initial
 }

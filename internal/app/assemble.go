@@ -11,7 +11,6 @@ import (
 
 	"lathe/internal/engine"
 	"lathe/internal/event"
-	"lathe/internal/perm"
 	"lathe/internal/pipeline"
 	"lathe/internal/pipeline/account"
 	"lathe/internal/pipeline/attach"
@@ -23,6 +22,7 @@ import (
 	"lathe/internal/provider"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
+	"lathe/internal/sys"
 	"lathe/internal/tool/todo"
 	"lathe/internal/turn"
 )
@@ -67,11 +67,11 @@ func (r *run) engine() error {
 	r.keepChoice(name)
 	r.thaw()
 	cfg := engine.Config{
-		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.mode,
-		NewID: r.place.Sys.NewID, Now: r.place.Sys.Now, Tell: r.o.stages, AfterTurn: r.afterTurn, Halted: &r.halted,
+		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.Mode,
+		NewID: r.place.Sys.NewID, Now: r.place.Sys.Now, Tell: r.o.Stages, AfterTurn: r.afterTurn, Halted: &r.halted,
 		Begin: r.beginTurn, Clean: r.place.Clean, Query: r.query, CanCall: r.canCall, CanAsk: r.canAsk(), ModeSet: r.modeSet,
 	}
-	if r.o.askTool() && r.o.permissionPrompts != "none" {
+	if r.o.askTool() && !r.o.Unattended {
 		cfg.Answer = r.askServer
 	}
 	if f := r.trace.Load(); f != nil {
@@ -79,7 +79,7 @@ func (r *run) engine() error {
 	}
 	ledger := account.Deps{Price: r.prices, Keep: r.keep}
 	limits := account.Config{
-		MaxTurns: r.maxTurns(), MaxBudget: r.o.maxBudget, TaskBudget: r.o.taskBudget, NoCache: r.noCache(), StopCap: r.stopCap(),
+		MaxTurns: r.maxTurns(), MaxBudget: r.o.MaxBudget, TaskBudget: r.o.TaskBudget, NoCache: r.noCache(), StopCap: r.stopCap(),
 	}
 	if h := r.hooks; h != nil {
 		cfg.Asking = h.asking
@@ -98,8 +98,8 @@ func (r *run) engine() error {
 	if r.conv.resumed {
 		r.takeUp()
 	}
-	if r.o.name != "" {
-		return r.rename(r.o.name)
+	if r.o.Name != "" {
+		return r.rename(r.o.Name)
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	}
 	cfg := r.requestConfig()
 	r.compact = r.compaction(norm, cfg)
-	in := input.Deps{Commands: r.commands, Unknown: r.o.inputFormat == "stream-json", Image: r.tools.image, Resolve: r.resolve}
+	in := input.Deps{Commands: r.commands, Unknown: r.o.Unknown, Image: r.tools.image, Resolve: r.resolve}
 	if r.hooks != nil && r.agent == nil {
 		in.Submit, in.Resume = r.hooks.submit, r.toolStage.Resume
 	}
@@ -190,7 +190,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 
 // environment is what the system prompt leaves out where nothing that varies may stand in it.
 func (r *run) environment(ctx context.Context) string {
-	if !r.o.noDynamic || r.agent != nil {
+	if !r.o.NoDynamic || r.agent != nil {
 		return ""
 	}
 	d, err := r.promptDeps()
@@ -204,7 +204,7 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	o, d := r.o, r.place.Sys.Dirs
 	cfg := prompt.Config{
 		Cwd: d.Work, Platform: platform(), Shell: shellName(r.place.Sys.Getenv), ExtraDirs: r.dirs, Root: r.place.Root,
-		Git: !o.bare && r.place.Settings.Bool("includeGitInstructions", true) && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS")),
+		Git: !o.Bare && r.place.Settings.Bool("includeGitInstructions", true) && !sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS")),
 	}
 	if r.agent != nil {
 		return r.agentPrompt(cfg)
@@ -212,19 +212,23 @@ func (r *run) promptDeps() (prompt.Deps, error) {
 	if r.main != nil {
 		cfg.Agent = &r.main.Prompt
 	}
-	custom, err := joinPrompt(o.systemFile, "system-prompt-file", o.system)
+	own := ""
+	if o.System != nil {
+		own = *o.System
+	}
+	custom, err := joinPrompt(o.SystemFile, "system-prompt-file", own)
 	if err != nil {
 		return prompt.Deps{}, err
 	}
-	if custom != "" || o.systemSet {
+	if custom != "" || o.System != nil {
 		cfg.Custom = &custom
 	}
-	cfg.NoDynamic = o.noDynamic && cfg.Custom == nil
-	if cfg.Append, err = joinPrompt(o.appendFile, "append-system-prompt-file", o.appendSystem); err != nil {
+	cfg.NoDynamic = o.NoDynamic && cfg.Custom == nil
+	if cfg.Append, err = joinPrompt(o.AppendFile, "append-system-prompt-file", o.Append); err != nil {
 		return prompt.Deps{}, err
 	}
-	if o.override != "" {
-		cfg.Override = &o.override
+	if o.Override != "" {
+		cfg.Override = &o.Override
 	}
 	style := r.style()
 	cfg.Style, cfg.General = style.Text, style.Text != "" && !style.Keep
@@ -251,8 +255,8 @@ func (r *run) toolDeps() tools.Deps {
 			r.deferring(&d)
 		}
 	}
-	if r.o.host != nil {
-		d.Aliases = r.o.host.Aliases
+	if r.o.Host != nil {
+		d.Aliases = r.o.Host.Aliases
 	}
 	if s := r.tools.structured; s != nil {
 		d.Structured = s.Take
@@ -303,7 +307,7 @@ func (r *run) sources() []attach.Source {
 		attach.Changed(r.tools.files, ws.Rel, r.hooks.fileChanged),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.taskSource(),
-		attach.Budget(r.o.maxBudget, r.ledger.Used),
+		attach.Budget(r.o.MaxBudget, r.ledger.Used),
 		attach.Queued(r.joining, r.blocks, r.join),
 	)
 }
@@ -382,12 +386,4 @@ func todoText(l *todo.List) string {
 		return ""
 	}
 	return b.String()
-}
-
-// origin says where a rule comes from.
-func origin(s perm.Source) string {
-	if s.File == "" {
-		return s.Scope
-	}
-	return fmt.Sprintf("%s %s:%d", s.Scope, s.File, s.Line)
 }

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/proc"
+	"lathe/internal/sys"
 	"lathe/internal/tool"
 	"lathe/internal/tool/bash"
 	"lathe/internal/tool/plan"
@@ -50,9 +51,9 @@ func (r *run) newCheckpoints() *checkpoint.Store {
 	}
 	getenv := r.place.Sys.Getenv
 	switch {
-	case isOn(getenv("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING")), !r.place.Settings.Bool("fileCheckpointingEnabled", true):
+	case sys.IsOn(getenv("CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING")), !r.place.Settings.Bool("fileCheckpointingEnabled", true):
 		return nil
-	case r.o.print && !isOn(getenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")) && (r.o.host != nil || !isDir(dir)):
+	case r.o.Print && !sys.IsOn(getenv("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING")) && (r.o.Host != nil || !isDir(dir)):
 		return nil
 	}
 	return checkpoint.Open(checkpoint.Options{

@@ -9,6 +9,7 @@ import (
 	"lathe/internal/pipeline/model"
 	"lathe/internal/pipeline/normalize"
 	"lathe/internal/price"
+	"lathe/internal/sys"
 )
 
 // modelName applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, what a resumed
@@ -17,7 +18,7 @@ func (r *run) modelName() string {
 	if r.agent != nil {
 		return r.agent.model
 	}
-	name, mode := r.modelChoice(), r.o.mode
+	name, mode := r.modelChoice(), r.o.Mode
 	if r.session != nil {
 		mode = r.session.Mode()
 	}
@@ -28,7 +29,7 @@ func (r *run) modelName() string {
 // modelChoice is the name by which the model was chosen.
 func (r *run) modelChoice() string {
 	getenv := r.place.Sys.Getenv
-	name := first(r.model.model, r.o.model, getenv("ANTHROPIC_MODEL"))
+	name := first(r.model.model, r.o.Model, getenv("ANTHROPIC_MODEL"))
 	if name == "" && r.main != nil {
 		name = r.main.Model
 	}
@@ -96,7 +97,7 @@ func first(values ...string) string {
 }
 
 func (r *run) fallbacks() []string {
-	names := r.o.fallback
+	names := r.o.Fallback
 	if len(names) == 0 {
 		names = r.place.Settings.Strings("fallbackModel", true)
 	}
@@ -110,7 +111,7 @@ func (r *run) fallbacks() []string {
 }
 
 func (r *run) effort() string {
-	return first(r.place.Sys.Getenv("CLAUDE_CODE_EFFORT_LEVEL"), r.o.effort, r.place.Settings.String("effortLevel", "", false))
+	return first(r.place.Sys.Getenv("CLAUDE_CODE_EFFORT_LEVEL"), r.o.Effort, r.place.Settings.String("effortLevel", "", false))
 }
 
 // turnEffort is the effort that turns begin with.
@@ -118,20 +119,20 @@ func (r *run) turnEffort() string {
 	switch {
 	case r.agent != nil:
 		return r.agent.effort
-	case r.main != nil && r.o.effort == "":
+	case r.main != nil && r.o.Effort == "":
 		return first(r.main.Effort, r.effort())
 	}
 	return r.effort()
 }
 
 func (r *run) maxTurns() int {
-	if r.o.maxTurns == 0 {
+	if r.o.MaxTurns == 0 {
 		return max(0, r.number("CLAUDE_CODE_MAX_TURNS"))
 	}
-	return r.o.maxTurns
+	return r.o.MaxTurns
 }
 
-func (r *run) noCache() bool { return isOn(r.place.Sys.Getenv("DISABLE_PROMPT_CACHING")) }
+func (r *run) noCache() bool { return sys.IsOn(r.place.Sys.Getenv("DISABLE_PROMPT_CACHING")) }
 
 // cacheLife is the lifetime of the prompt cache that the user wants; 0: the planner chooses it by price. A server that is
 // not the API itself may not know the longer one, so it gets the shorter one unless the user says otherwise.
@@ -139,9 +140,9 @@ func (r *run) cacheLife() time.Duration {
 	getenv := r.place.Sys.Getenv
 	set := first(getenv("CLAUDE_CODE_PROMPT_CACHE_TTL"), r.place.Settings.String("promptCacheTtl", "", false))
 	switch {
-	case isOn(getenv("FORCE_PROMPT_CACHING_5M")), set == "5m":
+	case sys.IsOn(getenv("FORCE_PROMPT_CACHING_5M")), set == "5m":
 		return 5 * time.Minute
-	case set == "1h", set == "" && isOn(getenv("ENABLE_PROMPT_CACHING_1H")):
+	case set == "1h", set == "" && sys.IsOn(getenv("ENABLE_PROMPT_CACHING_1H")):
 		return time.Hour
 	case getenv("ANTHROPIC_BASE_URL") != "":
 		return 5 * time.Minute
@@ -158,18 +159,21 @@ func (r *run) number(key string) int {
 func (r *run) requestConfig() normalize.Config {
 	c := normalize.Config{
 		MaxTokens: r.number("CLAUDE_CODE_MAX_OUTPUT_TOKENS"), NoCache: r.noCache(),
-		NoAdaptive:   isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING")),
-		Display:      r.o.display,
-		NoInterleave: isOn(r.place.Sys.Getenv("DISABLE_INTERLEAVED_THINKING")),
+		NoAdaptive:   sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING")),
+		Display:      r.o.Display,
+		NoInterleave: sys.IsOn(r.place.Sys.Getenv("DISABLE_INTERLEAVED_THINKING")),
 	}
-	budget := r.o.maxThinking
+	budget := -1
+	if r.o.ThinkingBudget != nil {
+		budget = *r.o.ThinkingBudget
+	}
 	if budget < 0 && r.place.Sys.Getenv("MAX_THINKING_TOKENS") != "" {
 		budget = r.number("MAX_THINKING_TOKENS")
 	}
 	switch {
-	case isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_THINKING")):
+	case sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_THINKING")):
 		c.Thinking = normalize.ThinkOmit
-	case r.o.thinking == "disabled" || budget == 0 || !r.place.Settings.Bool("alwaysThinkingEnabled", true):
+	case r.o.NoThinking || budget == 0 || !r.place.Settings.Bool("alwaysThinkingEnabled", true):
 		c.Thinking = normalize.ThinkOff
 	case budget > 0:
 		c.Budget = budget
@@ -179,7 +183,7 @@ func (r *run) requestConfig() normalize.Config {
 
 func (r *run) retryConfig() model.Config {
 	c := model.Config{
-		StreamOnly: isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK")),
+		StreamOnly: sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK")),
 		Idle:       r.millis("CLAUDE_STREAM_IDLE_TIMEOUT_MS"), NoStream: r.millis("API_TIMEOUT_MS"),
 		OverloadedBase: r.millis("CLAUDE_CODE_OVERLOADED_RETRY_BASE_DELAY_MS"), OverloadedMax: r.millis("CLAUDE_CODE_OVERLOADED_RETRY_MAX_DELAY_MS"),
 		Base: r.millis("LATHE_RETRY_BASE_DELAY_MS"),

@@ -72,7 +72,7 @@ func (c reviewer) Classify(ctx context.Context, req perm.Request, asked perm.Dec
 	}
 	d := asked
 	d.Verdict, d.Source.Kind = verdict, "classifier"
-	d.Reason = "the reviewer of mode auto: " + oneLine(out.Reason, 300)
+	d.Reason = "the reviewer of mode auto: " + event.OneLine(out.Reason, 300)
 	return d, nil
 }
 
@@ -102,7 +102,7 @@ func (c reviewer) question(req perm.Request, asked perm.Decision) string {
 	var b strings.Builder
 	b.WriteString(classifyPrompt + "\n\n<user>\n")
 	for _, s := range c.said[max(0, len(c.said)-5):] {
-		b.WriteString(oneLine(s, classifyText) + "\n")
+		b.WriteString(event.OneLine(s, classifyText) + "\n")
 	}
 	fmt.Fprintf(&b, "</user>\n<call>\ntool: %s\ninput: %s\n</call>\nNo rule covers it: %s\n", req.Tool, cutText(string(req.Input), classifyText), asked.Reason)
 	return b.String()

@@ -26,7 +26,7 @@ const (
 // commands are the slash commands of this moment: our own, then those of files. A file of the user's, or of a project that
 // is trusted, wins over a prompt of ours with the same name; what runs here keeps its name.
 func (r *run) commands() []input.Command {
-	if r.o.noCommands {
+	if r.o.NoCommands {
 		return nil
 	}
 	out := r.builtins()
@@ -67,7 +67,7 @@ func (r *run) builtins() []input.Command {
 		{groupProgram, r.programCommands()},
 	} {
 		for _, c := range g.list {
-			if r.o.fixed && slices.Contains([]string{"clear", "resume", "fork"}, c.Name) {
+			if r.o.Fixed && slices.Contains([]string{"clear", "resume", "fork"}, c.Name) {
 				continue
 			}
 			c.Group = g.heading
@@ -237,15 +237,6 @@ func (r *run) commandMenu() []map[string]any {
 func or(s, other string) string {
 	if s == "" {
 		return other
-	}
-	return s
-}
-
-// oneLine shortens a text to one line of at most n characters.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
 	}
 	return s
 }

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/pipeline/input"
 	"lathe/internal/pipeline/normalize"
 	"lathe/internal/provider"
+	"lathe/internal/sys"
 	"lathe/internal/tool/todo"
 	"lathe/internal/turn"
 )
@@ -44,7 +45,7 @@ func (r *run) compaction(norm normalize.Deps, cfg normalize.Config) *compact.Sta
 	if r.hooks != nil {
 		d.Before = r.hooks.compacting
 	}
-	if !isOn(r.place.Sys.Getenv("DISABLE_COMPACT")) {
+	if !sys.IsOn(r.place.Sys.Getenv("DISABLE_COMPACT")) {
 		d.Summarise = r.summariser(normalize.New(norm, cfg))
 	}
 	return compact.NewStage(d, r.compactConfig())
@@ -54,17 +55,17 @@ func (r *run) compaction(norm normalize.Deps, cfg normalize.Config) *compact.Sta
 func (r *run) compactConfig() compact.Config {
 	getenv, set := r.place.Sys.Getenv, r.place.Settings
 	c := compact.Config{
-		Auto: set.Bool("autoCompactEnabled", true) && !isOn(getenv("DISABLE_AUTO_COMPACT")) && !isOn(getenv("DISABLE_COMPACT")),
+		Auto: set.Bool("autoCompactEnabled", true) && !sys.IsOn(getenv("DISABLE_AUTO_COMPACT")) && !sys.IsOn(getenv("DISABLE_COMPACT")),
 		Off:  set.Strings("compactionOff", false), Pins: set.Strings("pins", false),
 		NoCache: r.noCache(), Lifetime: r.cacheLife(),
 		AutoWindow: r.number("CLAUDE_CODE_AUTO_COMPACT_WINDOW"), Percent: r.number("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"),
 	}
-	if own, err := windowOf(r.o.autocompact); c.AutoWindow <= 0 && r.o.autocompact != "" && err == nil {
-		c.AutoWindow = own
+	if c.AutoWindow <= 0 && r.o.Window != 0 {
+		c.AutoWindow = max(0, r.o.Window)
 	} else if c.AutoWindow <= 0 {
 		text, err := set.Text("autoCompactWindow")
 		if err == nil && text != "" {
-			c.AutoWindow, err = tokenCount(text)
+			c.AutoWindow, err = TokenCount(text)
 		}
 		if err != nil {
 			r.place.Notes = append(r.place.Notes, "autoCompactWindow: "+err.Error())
@@ -73,20 +74,8 @@ func (r *run) compactConfig() compact.Config {
 	return c
 }
 
-// windowOf reads the value of --autocompact: a number of tokens, or auto for the model's own window.
-func windowOf(text string) (int, error) {
-	if text == "" || strings.EqualFold(text, "auto") {
-		return 0, nil
-	}
-	n, err := tokenCount(text)
-	if err == nil && (n < 100_000 || n > 1_000_000) {
-		err = fmt.Errorf("%q is not between 100k and 1M tokens", text)
-	}
-	return n, err
-}
-
-// tokenCount reads 200000, 500k, 1M, or 200 for thousands.
-func tokenCount(text string) (int, error) {
+// TokenCount reads 200000, 500k, 1M, or 200 for thousands.
+func TokenCount(text string) (int, error) {
 	s := strings.ToLower(strings.TrimSpace(strings.ReplaceAll(text, "_", "")))
 	times := 1.0
 	switch {
@@ -128,7 +117,7 @@ func (r *run) tasksText() string {
 	var b strings.Builder
 	for _, t := range r.tools.tasks.Snapshot() {
 		if t.Ended.IsZero() {
-			fmt.Fprintf(&b, "Background command %s is running: %s\n", t.ID, oneLine(t.Command, 200))
+			fmt.Fprintf(&b, "Background command %s is running: %s\n", t.ID, event.OneLine(t.Command, 200))
 		}
 	}
 	return b.String()
@@ -260,7 +249,7 @@ func (r *run) cmdCompact(ctx context.Context, t *turn.Turn, args string) (string
 		return r.compact.Undo(t)
 	}
 	text, err := r.compact.Compact(ctx, t, args)
-	if r.o.host != nil {
+	if r.o.Host != nil {
 		text = "" // hosts are told by the boundary
 	}
 	return text, err

@@ -35,12 +35,13 @@ func TestConfigChangeHook(t *testing.T) {
 	}
 	write("")
 	o := demoOptions(base)
-	o.sources, o.recording, o.replay = nil, nil, filepath.Join(base, "none.jsonl")
-	if err := os.WriteFile(o.replay, []byte("{\"recording\":1}\n"), 0o600); err != nil {
+	o.Sources, o.Recording, o.Replay = nil, nil, filepath.Join(base, "none.jsonl")
+	if err := os.WriteFile(o.Replay, []byte("{\"recording\":1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	r, err := newRun(o, Streams{Out: &out, Err: &out})
+	o.Log = &out
+	r, err := newRun(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ const (
 const demoDelay = 15 * time.Millisecond
 
 // errNoKey tells a new user what to do.
-var errNoKey = errors.New(`no API key is set, so no model can be called. Do one of these:
+var ErrNoKey = errors.New(`no API key is set, so no model can be called. Do one of these:
   export ANTHROPIC_API_KEY=…                      use the Anthropic API
   export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local
                                                   use a local server that speaks /v1/messages (Ollama, llama.cpp)
@@ -53,14 +53,14 @@ type noModel struct{}
 // Stream says what to do, should a model be called all the same.
 func (noModel) Stream(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 	return func(yield func(provider.Chunk, error) bool) {
-		yield(provider.Chunk{}, &provider.Error{Kind: provider.Auth, NoRetry: true, Message: errNoKey.Error(), Err: errNoKey})
+		yield(provider.Chunk{}, &provider.Error{Kind: provider.Auth, NoRetry: true, Message: ErrNoKey.Error(), Err: ErrNoKey})
 	}
 }
 
 // openModel builds the provider: a recording, or the Messages API at whatever address the environment names.
-func openModel(o *options, p *place.Place, procs *proc.Group) (*modelSource, error) {
+func openModel(o *Options, p *place.Place, procs *proc.Group) (*modelSource, error) {
 	m := &modelSource{keySource: "none", close: func() error { return nil }}
-	if o.replay != "" || o.recording != nil {
+	if o.Replay != "" || o.Recording != nil {
 		player, err := openRecording(o, p)
 		if err != nil {
 			return nil, err
@@ -69,10 +69,10 @@ func openModel(o *options, p *place.Place, procs *proc.Group) (*modelSource, err
 	} else if err := m.anthropic(o, p, procs); err != nil {
 		return nil, err
 	}
-	if o.record == "" {
+	if o.Record == "" {
 		return m, nil
 	}
-	rec, err := replay.Create(o.record, m.provider, replay.RecordOptions{
+	rec, err := replay.Create(o.Record, m.provider, replay.RecordOptions{
 		Vars: replayVars(p), Clean: p.Redact.String, CleanJSON: p.Redact.JSON,
 	})
 	if err != nil {
@@ -82,11 +82,11 @@ func openModel(o *options, p *place.Place, procs *proc.Group) (*modelSource, err
 	return m, nil
 }
 
-func openRecording(o *options, p *place.Place) (*replay.Player, error) {
-	if o.recording != nil {
-		return replay.New(bytes.NewReader(o.recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay, Clean: p.Redact.JSON})
+func openRecording(o *Options, p *place.Place) (*replay.Player, error) {
+	if o.Recording != nil {
+		return replay.New(bytes.NewReader(o.Recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay, Clean: p.Redact.JSON})
 	}
-	return replay.Open(o.replay, replay.Options{Vars: replayVars(p), Clean: p.Redact.JSON})
+	return replay.Open(o.Replay, replay.Options{Vars: replayVars(p), Clean: p.Redact.JSON})
 }
 
 // replayVars are the parts of a recording that differ from run to run.
@@ -94,7 +94,7 @@ func replayVars(p *place.Place) map[string]string {
 	return map[string]string{"DIR": p.Sys.Dirs.Work, "HOME": p.Sys.Dirs.Home, "DATE": p.Sys.Now().Format("2006-01-02")}
 }
 
-func (m *modelSource) anthropic(o *options, p *place.Place, procs *proc.Group) error {
+func (m *modelSource) anthropic(o *Options, p *place.Place, procs *proc.Group) error {
 	getenv := p.Sys.Getenv
 	client, err := anthropic.NewClient(getenv)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m *modelSource) anthropic(o *options, p *place.Place, procs *proc.Group) e
 		Headers: customHeaders(getenv("ANTHROPIC_CUSTOM_HEADERS")), UserAgent: "lathe/" + Version,
 	}
 	opt.Betas = append(opt.Betas, splitList(getenv("ANTHROPIC_BETAS"))...)
-	opt.Betas = append(opt.Betas, o.betas...)
+	opt.Betas = append(opt.Betas, o.Betas...)
 	helper := p.Settings.String("apiKeyHelper", "", true)
 	switch {
 	case getenv("ANTHROPIC_AUTH_TOKEN") != "":
@@ -115,8 +115,8 @@ func (m *modelSource) anthropic(o *options, p *place.Place, procs *proc.Group) e
 	case helper != "":
 		opt.KeyHelper, m.keySource = keyHelper(helper, p, procs), "apiKeyHelper"
 	default:
-		if _, _, local := input.SplitCommand(o.prompt); !local || o.noCommands {
-			return errNoKey
+		if _, _, local := input.SplitCommand(o.Prompt); !local || o.NoCommands {
+			return ErrNoKey
 		}
 		m.provider = noModel{} // a local command calls none
 		return nil

@@ -146,7 +146,7 @@ func (r *run) customCommands() []input.Command {
 		if s.Hidden {
 			continue
 		}
-		c := input.Command{Name: s.Name, Args: s.Hint, Help: oneLine(s.Description, 200), Group: "Skills and commands of files", Source: s.Scope}
+		c := input.Command{Name: s.Name, Args: s.Hint, Help: event.OneLine(s.Description, 200), Group: "Skills and commands of files", Source: s.Scope}
 		if s.Long != "" && s.Long != s.Name {
 			c.Aliases = []string{s.Long}
 		}
@@ -352,7 +352,7 @@ func (r *run) skillRules(s skill.Skill) []perm.Rule {
 // shellLine runs one shell line of a skill by the Bash tool and returns its output. Nobody is asked: what the rules do
 // not allow is not run, and ends the skill.
 func (r *run) shellLine(ctx context.Context, s skill.Skill, command, by string, grants []perm.Rule) (string, error) {
-	pattern := oneLine(command, 200)
+	pattern := event.OneLine(command, 200)
 	if r.place.Settings.Bool("disableSkillShellExecution", false) {
 		return "[a shell command stood here; the settings switch those off (disableSkillShellExecution)]", nil
 	}

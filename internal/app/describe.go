@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"lathe/internal/front/acp"
+	"lathe/internal/event"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/normalize"
 	"lathe/internal/price"
@@ -37,42 +37,42 @@ func (r *run) describeQueries() map[string]answer {
 
 func (r *run) describe() (any, error) {
 	info := r.prices.Info(r.session.Model())
-	a := acp.About{
+	a := event.About{
 		Mode: r.session.Mode(), Model: r.session.Model(), Effort: info.Clamp(r.session.Effort()), Window: info.Window, Used: r.usedTokens(),
 		Thinking: r.thinks(), CanThink: mayStop(info),
-		Modes: []acp.Choice{}, Models: []acp.Choice{}, Efforts: []acp.Choice{}, Commands: []acp.Command{},
+		Modes: []event.Choice{}, Models: []event.Choice{}, Efforts: []event.Choice{}, Commands: []event.Command{},
 	}
 	for _, m := range modes {
 		if m == perm.ModeBypass && !r.mayBypass() {
 			continue
 		}
-		a.Modes = append(a.Modes, acp.Choice{ID: string(m), Name: modeNames[m][0], Description: modeNames[m][1]})
+		a.Modes = append(a.Modes, event.Choice{ID: string(m), Name: modeNames[m][0], Description: modeNames[m][1]})
 	}
 	for _, alias := range r.prices.Aliases() {
 		info := r.prices.Info(alias)
 		if !strings.Contains(info.ID, alias) { // default, best: others have these models too
 			continue
 		}
-		if slices.ContainsFunc(a.Models, func(c acp.Choice) bool { return c.ID == info.ID }) {
+		if slices.ContainsFunc(a.Models, func(c event.Choice) bool { return c.ID == info.ID }) {
 			continue
 		}
-		a.Models = append(a.Models, acp.Choice{ID: info.ID, Name: alias, Description: fmt.Sprintf("%s, %d tokens", info.ID, info.Window)})
+		a.Models = append(a.Models, event.Choice{ID: info.ID, Name: alias, Description: fmt.Sprintf("%s, %d tokens", info.ID, info.Window)})
 	}
 	for _, e := range info.Efforts {
-		a.Efforts = append(a.Efforts, acp.Choice{ID: e, Name: e})
+		a.Efforts = append(a.Efforts, event.Choice{ID: e, Name: e})
 	}
 	for _, c := range r.commands() {
 		if c.Screen {
 			continue
 		}
-		a.Commands = append(a.Commands, acp.Command{Name: c.Name, Description: c.Help, Hint: c.Args})
+		a.Commands = append(a.Commands, event.Command{Name: c.Name, Description: c.Help, Hint: c.Args})
 	}
 	return a, nil
 }
 
 // mayBypass reports whether bypassPermissions can be chosen later.
 func (r *run) mayBypass() bool {
-	return (r.o.allowSkip || r.o.mode == string(perm.ModeBypass)) && r.bypassRefused(r.place.Settings.Permissions()) == nil
+	return (r.o.AllowSkip || r.o.Mode == string(perm.ModeBypass)) && r.bypassRefused(r.place.Settings.Permissions()) == nil
 }
 
 // usedTokens is the size of the conversation after the last answer, 0 before the first.

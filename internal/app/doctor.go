@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/event"
 	"lathe/internal/skill"
 	"lathe/internal/token"
 	"lathe/internal/turn"
@@ -70,7 +71,7 @@ func (r *run) checkModel(ctx context.Context) check {
 	start := time.Now()
 	name := r.smallModel()
 	if _, err := r.side(ctx, "doctor", name, "Answer with the word ok."); err != nil {
-		return check{checkProblem, "model", oneLine(err.Error(), 300)}
+		return check{checkProblem, "model", event.OneLine(err.Error(), 300)}
 	}
 	return check{checkOK, "model", fmt.Sprintf("%s answered in %s", name, time.Since(start).Round(time.Millisecond))}
 }
@@ -153,9 +154,9 @@ func (r *run) checkState() check {
 	case !ok:
 		return check{checkOK, "state", dir + " can be written"}
 	case free < roomLow:
-		return check{checkProblem, "state", fmt.Sprintf("%s: only %s are free", dir, bytesText(free))}
+		return check{checkProblem, "state", fmt.Sprintf("%s: only %s are free", dir, event.Bytes(free))}
 	}
-	return check{checkOK, "state", fmt.Sprintf("%s can be written, %s free", dir, bytesText(free))}
+	return check{checkOK, "state", fmt.Sprintf("%s can be written, %s free", dir, event.Bytes(free))}
 }
 
 func (r *run) checkTerminal() check {
@@ -164,7 +165,7 @@ func (r *run) checkTerminal() check {
 	text := "TERM=" + or(term, "(not set)")
 	for _, k := range []string{"COLORTERM", "TERM_PROGRAM", "TMUX", "SSH_TTY", "NO_COLOR"} {
 		if v := getenv(k); v != "" {
-			text += fmt.Sprintf(" %s=%s", k, oneLine(v, 40))
+			text += fmt.Sprintf(" %s=%s", k, event.OneLine(v, 40))
 		}
 	}
 	lang := first(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG"))
@@ -201,25 +202,4 @@ func (r *run) checkSkills() check {
 		return check{checkNote, "skills", fmt.Sprintf("%s; their descriptions are longer than the %d characters that the model is given, so some are left out", text, budget)}
 	}
 	return check{checkOK, "skills", text}
-}
-
-const doctorUsage = `usage: lathe doctor [model]   what a session rests on; with model also one small call`
-
-// doctorCommand is /doctor without a session that is kept.
-func doctorCommand(args []string, st Streams) error {
-	prompt := "/doctor"
-	switch {
-	case len(args) == 1 && args[0] == "model":
-		prompt += " model"
-	case len(args) > 0:
-		return fmt.Errorf("%s", doctorUsage)
-	}
-	o, _, err := parseFlags([]string{"-p", prompt, "--no-session-persistence"})
-	if err != nil {
-		return err
-	}
-	if code := runPrompt(o, st); code != exitOK {
-		return exitCode(code)
-	}
-	return nil
 }

@@ -24,24 +24,25 @@ func TestIdlePrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := demoOptions(base)
-	o.sources, o.recording, o.replay = nil, nil, filepath.Join(base, "none.jsonl")
-	if err := os.WriteFile(o.replay, []byte("{\"recording\":1}\n"), 0o600); err != nil {
+	o.Sources, o.Recording, o.Replay = nil, nil, filepath.Join(base, "none.jsonl")
+	if err := os.WriteFile(o.Replay, []byte("{\"recording\":1}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	r, err := newRun(o, Streams{Out: &out, Err: &out})
+	o.Log = &out
+	r, err := newRun(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.close()
 	h := r.hooks
 	waits := func() bool { h.idle.mu.Lock(); defer h.idle.mu.Unlock(); return h.idle.timer != nil }
-	o.asks = false
+	o.Asks = false
 	h.rest(time.Hour)
 	if waits() {
 		t.Error("it waits for nobody")
 	}
-	o.asks = true
+	o.Asks = true
 	h.rest(time.Hour)
 	if !waits() {
 		t.Error("it does not wait")

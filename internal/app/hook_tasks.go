@@ -9,6 +9,7 @@ import (
 
 	"lathe/internal/hook"
 	"lathe/internal/perm"
+	"lathe/internal/sys"
 	"lathe/internal/tool"
 	"lathe/internal/tool/todo"
 )
@@ -41,10 +42,10 @@ func (r *run) todoTools(list *todo.List) []tool.Tool {
 			_, above := a.parent.tools.registry.Get(t.Def().Name)
 			return slices.ContainsFunc(a.def.Tools, is) || a.def.Tools == nil && above
 		}
-		return slices.ContainsFunc(r.o.tools, func(v string) bool { return slices.ContainsFunc(splitList(v), is) }) ||
-			slices.ContainsFunc(r.o.allowed, func(v string) bool { return slices.ContainsFunc(splitList(v), is) })
+		return slices.ContainsFunc(r.o.Tools, func(v string) bool { return slices.ContainsFunc(splitList(v), is) }) ||
+			slices.ContainsFunc(r.o.Allowed, func(v string) bool { return slices.ContainsFunc(splitList(v), is) })
 	}
-	asked := r.agent == nil && isOn(r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TODO_TOOLS")) && r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TASKS") != "0"
+	asked := r.agent == nil && sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TODO_TOOLS")) && r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TASKS") != "0"
 	switch {
 	case slices.ContainsFunc(single, named) && named(whole):
 		return append(single, whole)

@@ -100,7 +100,7 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 	switch {
 	case h.r.left.trigger != "":
 		source = h.r.left.trigger
-	case h.r.o.fork:
+	case h.r.o.Fork:
 		source = "fork"
 	case h.r.conv.resumed:
 		source = "resume"
@@ -109,12 +109,12 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 		h.r.prepareEnvFile()
 	}
 	fields := map[string]any{"source": source, "model": t.Model}
-	if h.r.o.name != "" {
-		fields["session_title"] = h.r.o.name
+	if h.r.o.Name != "" {
+		fields["session_title"] = h.r.o.Name
 	}
 	o, out := h.fire(ctx, t, hook.Payload{Event: hook.SessionStart, Match: source, Fields: fields})
 	h.watchFiles(o.Watch)
-	if o.First != "" && h.r.o.print {
+	if o.First != "" && h.r.o.Print {
 		out.Messages = append(out.Messages, msg.Message{Kind: msg.KindUser, Blocks: []msg.Block{msg.Text(o.First)}})
 	}
 	return append(before, out.Messages...), nil

@@ -50,7 +50,7 @@ func (r *run) newHooks() *hooks {
 	d := r.place.Sys.Dirs
 	set := hook.Parse(r.hookSources(), perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
 	r.place.Notes = append(r.place.Notes, set.Warnings...)
-	if set.Empty() && r.o.host == nil { // a host may register hooks at any time
+	if set.Empty() && r.o.Host == nil { // a host may register hooks at any time
 		return nil
 	}
 	return r.makeHooks(set)
@@ -65,12 +65,12 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 		Base: h.base, Perm: r.env, Spill: r.spill, Ask: r.askHook, Tool: r.serverHook, Agent: r.agentHook,
 		URLs: trustedList(r.place.Settings, "allowedHttpHookUrls"), HeaderVars: trustedList(r.place.Settings, "httpHookAllowedEnvVars"),
 	}
-	if r.o.host != nil {
+	if r.o.Host != nil {
 		deps.Call = r.callback
 	}
 	h.bus = hook.New(deps)
-	if r.o.host != nil {
-		problems, err := h.bus.SetHost(r.o.host.Hooks)
+	if r.o.Host != nil {
+		problems, err := h.bus.SetHost(r.o.Host.Hooks)
 		if err != nil {
 			problems = append(problems, err.Error())
 		}
@@ -82,7 +82,7 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 // hookSources are the hooks that count: of trusted files only, and none or only the organisation's where the
 // settings say so.
 func (r *run) hookSources() []hook.Source {
-	if r.o.recording != nil {
+	if r.o.Recording != nil {
 		return nil // the demo runs nothing of the user's
 	}
 	off, onlyManaged := hooksOff(r.place.Settings)
@@ -93,7 +93,7 @@ func (r *run) hookSources() []hook.Source {
 		switch {
 		case !ok || string(v) == "null", off == config.Managed, off != "" && !managed, onlyManaged && !managed:
 			continue
-		case r.o.bare && !managed && l.Scope != config.CLI:
+		case r.o.Bare && !managed && l.Scope != config.CLI:
 			continue
 		case !l.Trusted:
 			r.place.Notes = append(r.place.Notes, fmt.Sprintf(

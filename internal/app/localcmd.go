@@ -97,7 +97,7 @@ func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error
 	var b strings.Builder
 	fmt.Fprintf(&b, "Mode: %s\n", r.session.Mode())
 	for _, rule := range r.book.Load().rules {
-		fmt.Fprintf(&b, "%-5s %-40s %s\n", rule.Effect, rule.Text, origin(rule.Source))
+		fmt.Fprintf(&b, "%-5s %-40s %s\n", rule.Effect, rule.Text, rule.Source.Where())
 	}
 	if len(r.book.Load().rules) == 0 {
 		b.WriteString("No rules.\n")
@@ -166,7 +166,7 @@ func (r *run) configText(key string) (string, error) {
 		if v.File != "" {
 			where = fmt.Sprintf("%s %s:%d", v.Scope, v.File, v.Line)
 		}
-		fmt.Fprintf(&b, "%s = %s\n    %s\n", v.Key, oneLine(r.place.Redact.String(string(v.Value)), 120), where)
+		fmt.Fprintf(&b, "%s = %s\n    %s\n", v.Key, event.OneLine(r.place.Redact.String(string(v.Value)), 120), where)
 	}
 	if b.Len() > 0 {
 		return b.String(), nil
@@ -184,7 +184,7 @@ func (r *run) configText(key string) (string, error) {
 func (r *run) cmdMemory(context.Context, *turn.Turn, string) (string, error) {
 	var b strings.Builder
 	for _, f := range r.memoryFiles() {
-		state := fmt.Sprintf("%s, about %s tokens", bytesText(int64(f.Size)), thousands(f.Tokens))
+		state := fmt.Sprintf("%s, about %s tokens", event.Bytes(int64(f.Size)), thousands(f.Tokens))
 		if !f.There {
 			state = "not there"
 		}
@@ -232,7 +232,7 @@ func (r *run) cmdHooks(context.Context, *turn.Turn, string) (string, error) {
 	var b strings.Builder
 	if r.hooks != nil {
 		for _, h := range r.hooks.set.List() {
-			fmt.Fprintf(&b, "%s %s\n    %s\n    %s\n", h.Event, h.Matcher, oneLine(r.place.Redact.String(h.Title), 120), h.Where)
+			fmt.Fprintf(&b, "%s %s\n    %s\n    %s\n", h.Event, h.Matcher, event.OneLine(r.place.Redact.String(h.Title), 120), h.Where)
 		}
 	}
 	return or(b.String(), "No hooks."), nil
@@ -252,7 +252,7 @@ func (r *run) cmdSkills(context.Context, *turn.Turn, string) (string, error) {
 		if !r.mayGrant(s) && (s.HasShell() || len(s.Allow) > 0) {
 			notes = append(notes, "its shell lines and allowed-tools do not count: the project is not trusted")
 		}
-		fmt.Fprintf(&b, "/%s  (%s)%s\n    %s\n    %s\n", s.Name, s.Scope, strings.TrimSuffix(" "+strings.Join(notes, "; "), " "), oneLine(s.Description, 120), s.Path)
+		fmt.Fprintf(&b, "/%s  (%s)%s\n    %s\n    %s\n", s.Name, s.Scope, strings.TrimSuffix(" "+strings.Join(notes, "; "), " "), event.OneLine(s.Description, 120), s.Path)
 	}
 	return or(b.String(), "No skills and no commands of files."), nil
 }

@@ -59,7 +59,7 @@ func (r *run) openServers() error {
 		deps.Exchange = r.exchange
 	}
 	s.set = mcp.New(deps, configs)
-	for _, name := range r.serverStore().Load(r.projectKeys()...).Disabled {
+	for _, name := range r.place.ServerStore().Load(r.projectKeys()...).Disabled {
 		s.set.Disable(name)
 	}
 	r.servers = s
@@ -101,7 +101,7 @@ func (s *servers) wait(ctx context.Context) {
 		usual = 0
 	}
 	asked := usual
-	if s.r.o.print {
+	if s.r.o.Print {
 		asked = duration(getenv("CLAUDE_CODE_MCP_STARTUP_WAIT_MS"), duration(getenv("MCP_TIMEOUT"), flagWait))
 	}
 	var wg sync.WaitGroup

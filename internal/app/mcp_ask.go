@@ -104,7 +104,7 @@ type verdict struct {
 }
 
 // askTool reports whether a server's tool answers permission questions.
-func (o *options) askTool() bool { return o.promptTool != "" && o.promptTool != "stdio" }
+func (o *Options) askTool() bool { return o.PromptTool != "" && o.PromptTool != "stdio" }
 
 // askServer answers a permission question with the tool of --permission-prompt-tool.
 func (r *run) askServer(ctx context.Context, a event.Ask) (event.Answer, error) {
@@ -127,12 +127,12 @@ func (r *run) askServer(ctx context.Context, a event.Ask) (event.Answer, error) 
 	case err != nil:
 		return no("%v", err)
 	case res.IsError:
-		return no("%s failed: %s", r.o.promptTool, msg.JoinText(res.Blocks))
+		return no("%s failed: %s", r.o.PromptTool, msg.JoinText(res.Blocks))
 	}
 	var v verdict
 	text := msg.JoinText(res.Blocks)
 	if json.Unmarshal([]byte(text), &v) != nil || v.Behavior != "allow" && v.Behavior != "deny" {
-		return no(`%s must answer {"behavior": "allow" or "deny"}, and answered %q`, r.o.promptTool, oneLine(text, 200))
+		return no(`%s must answer {"behavior": "allow" or "deny"}, and answered %q`, r.o.PromptTool, event.OneLine(text, 200))
 	}
 	if v.Behavior == "deny" {
 		return event.Answer{ID: a.ID, Message: v.Message, Stop: v.Interrupt}, nil
@@ -149,7 +149,7 @@ func (r *run) askServer(ctx context.Context, a event.Ask) (event.Answer, error) 
 
 // promptServerTool finds the tool of --permission-prompt-tool; it waits for its server.
 func (r *run) promptServerTool(ctx context.Context) (mcp.Tool, error) {
-	name := r.o.promptTool
+	name := r.o.PromptTool
 	var names []string
 	if r.servers != nil {
 		set := r.servers.set

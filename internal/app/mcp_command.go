@@ -32,7 +32,7 @@ func (r *run) serverCommands() []input.Command {
 			}
 		}
 		out = append(out, input.Command{
-			Name: p.FullName, Group: "Prompts of MCP servers", Args: strings.Join(args, " "), Help: or(oneLine(p.Description, 200), "a prompt of "+p.Server),
+			Name: p.FullName, Group: "Prompts of MCP servers", Args: strings.Join(args, " "), Help: or(event.OneLine(p.Description, 200), "a prompt of "+p.Server),
 			Expand: func(ctx context.Context, t *turn.Turn, args string) (input.Expanded, error) {
 				return r.expandPrompt(ctx, t, p, args)
 			},
@@ -96,7 +96,7 @@ func (r *run) cmdServers(ctx context.Context, _ *turn.Turn, args string) (string
 	words := strings.Fields(args)
 	switch {
 	case len(words) == 0:
-		return serverList(set.Status()), nil
+		return ServerList(set.Status()), nil
 	case len(words) == 2 && words[0] == "reconnect":
 		if err := set.Reconnect(ctx, words[1]); err != nil {
 			return "", err
@@ -126,7 +126,7 @@ func (r *run) switchServers(ctx context.Context, name string, on bool) (string, 
 		if err := set.Toggle(ctx, st.Name, on); err != nil {
 			errs = append(errs, err)
 		}
-		if err := r.serverStore().Switch(r.place.Sys.Dirs.Work, st.Name, on); err != nil {
+		if err := r.place.ServerStore().Switch(r.place.Sys.Dirs.Work, st.Name, on); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -140,11 +140,11 @@ func (r *run) switchServers(ctx context.Context, name string, on bool) (string, 
 	return fmt.Sprintf("Switched %s in this directory: %s", state, strings.Join(done, ", ")), errors.Join(errs...)
 }
 
-// serverList is the servers as text.
-func serverList(list []mcp.Status) string {
+// ServerList is the servers as text.
+func ServerList(list []mcp.Status) string {
 	var b strings.Builder
 	for _, st := range list {
-		fmt.Fprintf(&b, "%-20s %-10s %-8s", st.Name, st.State, scopeName(st.Scope))
+		fmt.Fprintf(&b, "%-20s %-10s %-8s", st.Name, st.State, st.Scope.Name())
 		if st.State == mcp.Connected {
 			fmt.Fprintf(&b, " %d tools, %d prompts", len(st.Tools), len(st.Prompts))
 			if st.Server != "" {

@@ -21,7 +21,7 @@ const managedServers = "managed-mcp.json"
 
 // serverEntries reads the entries of all scopes that count here. s is nil when there are none.
 func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
-	if r.o.recording != nil {
+	if r.o.Recording != nil {
 		return nil, nil, nil // the demo starts nothing of the user's
 	}
 	note := func(problems []mcp.Problem) {
@@ -30,8 +30,8 @@ func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
 		}
 	}
 	var hosted []mcp.Config
-	if r.o.host != nil {
-		for _, name := range r.o.host.SDKServers {
+	if r.o.Host != nil {
+		for _, name := range r.o.Host.SDKServers {
 			hosted = append(hosted, mcp.Config{Name: name, Scope: mcp.SDK, Type: mcp.Host})
 		}
 	}
@@ -53,7 +53,7 @@ func (r *run) serverEntries() (configs []mcp.Config, s *servers, err error) {
 		if len(flag) > 0 {
 			r.place.Notes = append(r.place.Notes, "the servers of --mcp-config are not used: an administrator's "+managedServers+" names all that may be")
 		}
-	case r.o.strictServers || r.o.bare:
+	case r.o.StrictServers || r.o.Bare:
 		lists = append(lists, hosted, flag, r.pluginServers(note))
 	default:
 		lists = append(lists, hosted, flag, r.pluginServers(note), r.ownServers(note), r.projectServers(note))
@@ -85,7 +85,7 @@ func (r *run) allowedServers(configs []mcp.Config, note func([]mcp.Problem)) []m
 
 // flagServers are the entries of --mcp-config: files or JSON.
 func (r *run) flagServers() (out []mcp.Config, problems []mcp.Problem, err error) {
-	for _, v := range r.o.serverConfigs {
+	for _, v := range r.o.Servers {
 		data, file := []byte(v), ""
 		if !strings.HasPrefix(strings.TrimSpace(v), "{") {
 			file = place.Absolute(r.place.Sys.Dirs.Work, v)
@@ -126,21 +126,6 @@ func (r *run) managedServers() (out []mcp.Config, exclusive bool, err error) {
 	return nil, false, nil
 }
 
-// serverStore is the user's own entries and choices.
-func (r *run) serverStore() mcp.Store { return serverStore(r.place) }
-
-func serverStore(p *place.Place) mcp.Store {
-	d := p.Sys.Dirs
-	other := ""
-	switch {
-	case p.Sys.Getenv("CLAUDE_CONFIG_DIR") != "":
-		other = filepath.Join(d.Config, ".claude.json")
-	case d.Home != "":
-		other = filepath.Join(d.Home, ".claude.json")
-	}
-	return mcp.NewStore(d.State, other)
-}
-
 // projectKeys are the directories by which the project is known in the user's file, the nearest first.
 func (r *run) projectKeys() []string { return projectKeys(r.place) }
 
@@ -154,7 +139,7 @@ func projectKeys(p *place.Place) []string {
 
 // ownServers are the user's entries, for this project and for all.
 func (r *run) ownServers(note func([]mcp.Problem)) []mcp.Config {
-	stored := r.serverStore().Load(r.projectKeys()...)
+	stored := r.place.ServerStore().Load(r.projectKeys()...)
 	for _, err := range stored.Errors {
 		r.place.Notes = append(r.place.Notes, err.Error())
 	}
@@ -188,7 +173,7 @@ func (r *run) projectServers(note func([]mcp.Problem)) []mcp.Config {
 			r.place.Notes = append(r.place.Notes, err.Error())
 		}
 		note(problems)
-		refused := append(r.place.Settings.AllStrings("disabledMcpjsonServers"), r.serverStore().Load(r.projectKeys()...).Refused...)
+		refused := append(r.place.Settings.AllStrings("disabledMcpjsonServers"), r.place.ServerStore().Load(r.projectKeys()...).Refused...)
 		return slices.DeleteFunc(list, func(c mcp.Config) bool { return slices.Contains(refused, c.Name) })
 	}
 	return nil

@@ -64,7 +64,7 @@ func (r *run) serverStatus() []map[string]any {
 		return out
 	}
 	for _, st := range r.servers.set.Status() {
-		m := map[string]any{"name": st.Name, "status": string(st.State), "scope": scopeName(st.Scope), "source": sourceOf(st.Scope), "config": configOf(st.Config)}
+		m := map[string]any{"name": st.Name, "status": string(st.State), "scope": st.Scope.Name(), "source": sourceOf(st.Scope), "config": configOf(st.Config)}
 		if st.State == mcp.Connected {
 			m["serverInfo"] = map[string]string{"name": st.Server, "version": st.Version}
 			list := []map[string]any{}
@@ -115,14 +115,6 @@ func configOf(c mcp.Config) map[string]any {
 		out["command"], out["args"] = c.Command, append([]string{}, c.Args...)
 	}
 	return out
-}
-
-func scopeName(s mcp.Scope) string {
-	switch s {
-	case mcp.SDK, mcp.Flag:
-		return "dynamic"
-	}
-	return string(s)
 }
 
 // setServers makes the host's servers those of the request.

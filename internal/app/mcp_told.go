@@ -87,7 +87,7 @@ func (s *servers) listing() string {
 				break
 			}
 			fmt.Fprintf(&b, "- %s", t.FullName)
-			if about := oneLine(t.Description, briefChars); about != "" {
+			if about := event.OneLine(t.Description, briefChars); about != "" {
 				fmt.Fprintf(&b, ": %s", about)
 			}
 			b.WriteString("\n")

@@ -10,11 +10,12 @@ import (
 	"lathe/internal/memory"
 	"lathe/internal/pipeline/attach"
 	"lathe/internal/session/jsonl"
+	"lathe/internal/sys"
 )
 
 // instructions reports whether instruction files are looked for.
 func (r *run) instructions() bool {
-	return !r.o.bare && !isOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_CLAUDE_MDS"))
+	return !r.o.Bare && !sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_CLAUDE_MDS"))
 }
 
 // loader finds instruction files. Each source has one of its own.
@@ -25,7 +26,7 @@ func (r *run) loader() *memory.Loader {
 		User: r.wants("user"), Project: r.wants("project"), Local: r.wants("local"),
 		Exclude: r.place.Settings.AllStrings("claudeMdExcludes"),
 	}
-	if isOn(r.place.Sys.Getenv("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD")) {
+	if sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD")) {
 		p.Extra = r.dirs
 	}
 	return memory.NewLoader(p)
@@ -33,11 +34,11 @@ func (r *run) loader() *memory.Loader {
 
 // wants reports whether --setting-sources leaves a source in.
 func (r *run) wants(source string) bool {
-	if r.o.sources == nil {
+	if r.o.Sources == nil {
 		return true
 	}
 
-	return slices.Contains(r.o.sources, source)
+	return slices.Contains(r.o.Sources, source)
 }
 
 // memorySources are the sources of instruction files and of the project's memory.
@@ -60,7 +61,7 @@ func (r *run) memorySources() []attach.Source {
 		_, ok := r.tools.files.Get(path)
 		return ok
 	}))
-	if name := r.smallModel(); r.o.replay == "" && r.o.record == "" && name != r.prices.Resolve(r.session.Model()) {
+	if name := r.smallModel(); r.o.Replay == "" && r.o.Record == "" && name != r.prices.Resolve(r.session.Model()) {
 		r.relevant = attach.NewRelevant(r.memory.Notes, func(ctx context.Context, question string) (string, error) {
 			return r.askSmall(ctx, "relevant memory", question)
 		})
@@ -87,14 +88,14 @@ func (r *run) openMemory() {
 // memoryOn reports whether the project has a memory: by default yes, where the model can write it. A recording has
 // none, since what it holds would not be the same again.
 func (r *run) memoryOn() bool {
-	if !r.instructions() || r.o.recording != nil || !r.wants("user") {
+	if !r.instructions() || r.o.Recording != nil || !r.wants("user") {
 		return false
 	}
 	_, canWrite := r.tools.registry.Get("Write")
 	switch off := r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"); {
 	case off == "0":
 		return true
-	case isOn(off) || !canWrite:
+	case sys.IsOn(off) || !canWrite:
 		return false
 	}
 	return r.place.Settings.Bool("autoMemoryEnabled", true)

@@ -9,6 +9,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
+	"lathe/internal/sys"
 	"lathe/internal/turn"
 )
 
@@ -46,11 +47,11 @@ func (n *nextPrompt) close() {
 
 // suggests reports whether a turn that ended is followed by a suggestion: not the first one, and not a failed one.
 func (r *run) suggests(t *turn.Turn) bool {
-	if !r.o.suggestPrompts || r.agent != nil || t.Stop != nil || t.Reply == nil || perm.Mode(r.session.Mode()) == perm.ModePlan {
+	if !r.o.SuggestPrompts || r.agent != nil || t.Stop != nil || t.Reply == nil || perm.Mode(r.session.Mode()) == perm.ModePlan {
 		return false
 	}
 	if v := r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION"); v != "" {
-		if !isOn(v) {
+		if !sys.IsOn(v) {
 			return false
 		}
 	} else if !r.place.Settings.Bool("promptSuggestionEnabled", true) {

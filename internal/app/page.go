@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"lathe/internal/inspect"
+	"lathe/internal/inspect/load"
 	"lathe/internal/session"
 )
 
@@ -28,7 +29,7 @@ func (p *page) open(path string) (string, error) {
 	}
 	p.end()
 	meta := session.Meta{Path: path, ID: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
-	srv := &inspect.Server{Load: func() (*inspect.Session, error) { return loadSession(meta) }}
+	srv := &inspect.Server{Load: func() (*inspect.Session, error) { return load.Session(meta) }}
 	if s, err := srv.Load(); err != nil {
 		return "", err
 	} else if err := s.Close(); err != nil {

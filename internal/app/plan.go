@@ -48,7 +48,7 @@ type planning struct {
 
 // canAsk reports whether somebody is there to answer questions.
 func (r *run) canAsk() bool {
-	return r.o.asks || r.o.promptTool == "stdio" && r.o.permissionPrompts != "none"
+	return r.o.Asks || r.o.PromptTool == "stdio" && !r.o.Unattended
 }
 
 // personTools are the tools that need somebody to answer.
@@ -57,7 +57,7 @@ func (r *run) personTools() []tool.Tool {
 		return nil
 	}
 	var out []tool.Tool
-	if r.o.entry != "sdk-go" || r.o.questions { // a Go program's permission callback says yes or no
+	if r.o.Entry != EntryLibrary || r.o.Questions { // a Go program's permission callback says yes or no
 		out = append(out, question.New(r.place.Sys.Getenv("CLAUDE_CODE_QUESTION_PREVIEW_FORMAT")))
 	}
 	return append(out, plan.New(plan.Deps{
@@ -109,16 +109,16 @@ func (r *run) restorePlan() {
 	if r.conv.resumed {
 		kept := ""
 		_ = json.Unmarshal(r.conv.state.Kept[modeKind], &kept)
-		if kept == string(perm.ModePlan) && !r.o.modeSet && r.canAsk() {
-			if r.o.mode != kept {
-				r.plan.start = r.o.mode
+		if kept == string(perm.ModePlan) && !r.modeGiven && r.canAsk() {
+			if r.o.Mode != kept {
+				r.plan.start = r.o.Mode
 			}
-			r.o.mode = kept
+			r.o.Mode = kept
 		}
 	}
-	if r.o.mode == string(perm.ModePlan) {
+	if r.o.Mode == string(perm.ModePlan) {
 		r.plan.on = false
-		if err := r.conv.log.Keep(modeKind, r.o.mode); err != nil {
+		if err := r.conv.log.Keep(modeKind, r.o.Mode); err != nil {
 			r.warn("remember the permission mode: " + err.Error())
 		}
 	}
@@ -256,7 +256,7 @@ func (r *run) planSources() []attach.Source {
 // and how planning ends, is always said.
 func (r *run) planModeReminder(t *turn.Turn) string {
 	how := planModeHow
-	if h := r.o.host; h != nil && strings.TrimSpace(h.PlanMode) != "" {
+	if h := r.o.Host; h != nil && strings.TrimSpace(h.PlanMode) != "" {
 		how = h.PlanMode
 	}
 	end := "When the plan is ready, call " + plan.Exit + " with all of it; the user approves it there. End your turn with that call, or with a question to the user, and with nothing else."

@@ -24,7 +24,7 @@ type loaded struct {
 
 // plugins are those of one moment; they are replaced as a whole, since a host may have them read again at any time.
 type plugins struct {
-	dirs   []pluginDir
+	dirs   []PluginDir
 	list   []loaded
 	errors []event.PluginError
 	agents []agent.Def
@@ -33,23 +33,23 @@ type plugins struct {
 
 // openPlugins loads the plugins that the command line or the host names.
 func (r *run) openPlugins() {
-	set := r.loadPlugins(r.o.plugins)
+	set := r.loadPlugins(r.o.Plugins)
 	r.place.Notes = append(r.place.Notes, set.notes...)
 	r.plugins.Store(set)
 }
 
 // loadPlugins loads plugins: whoever names a directory trusts it. One that cannot be loaded is named and left out.
-func (r *run) loadPlugins(dirs []pluginDir) *plugins {
+func (r *run) loadPlugins(dirs []PluginDir) *plugins {
 	set := &plugins{dirs: dirs}
 	for i, d := range dirs {
-		path := place.Absolute(r.place.Sys.Dirs.Work, d.path)
+		path := place.Absolute(r.place.Sys.Dirs.Work, d.Path)
 		p, err := plugin.Load(path, filepath.Join(r.place.Sys.Dirs.Config, "plugins", "data"), r.place.Project)
 		if err != nil {
 			set.notes = append(set.notes, err.Error()+" (left out)")
 			set.errors = append(set.errors, event.PluginError{Plugin: fmt.Sprintf("inline[%d]", i), Type: "generic-error", Message: err.Error(), Path: path})
 			continue
 		}
-		set.list = append(set.list, loaded{p, d.mcp})
+		set.list = append(set.list, loaded{p, d.MCP})
 		for _, dir := range p.Agents {
 			set.agents = append(set.agents, agent.OfPlugin(dir, p.Name)...)
 		}
@@ -117,7 +117,7 @@ func (r *run) pluginList() []event.Plugin {
 
 // reloadPlugins answers reload_plugins. Plugins may be added; hooks and tools that the session has begun with stay.
 func (r *run) reloadPlugins(_ context.Context, in struct {
-	Add []hostPlugin `json:"add_plugins"`
+	Add []HostPlugin `json:"add_plugins"`
 },
 ) (any, error) {
 	for _, p := range in.Add {
@@ -140,7 +140,7 @@ func (r *run) reloadPlugins(_ context.Context, in struct {
 }
 
 // addPlugins reads the plugins again, with more of them.
-func (r *run) addPlugins(more []hostPlugin) {
+func (r *run) addPlugins(more []HostPlugin) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	dirs := slices.Clone(r.pluginsNow().dirs)
@@ -155,9 +155,9 @@ func (r *run) addPlugins(more []hostPlugin) {
 }
 
 // hostPlugin is a plugin as a host names it.
-type hostPlugin struct {
+type HostPlugin struct {
 	Path    string `json:"path"`
 	SkipMCP bool   `json:"skipMcpDiscovery"`
 }
 
-func (p hostPlugin) dir() pluginDir { return pluginDir{path: p.Path, mcp: !p.SkipMCP} }
+func (p HostPlugin) dir() PluginDir { return PluginDir{Path: p.Path, MCP: !p.SkipMCP} }

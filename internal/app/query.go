@@ -70,7 +70,7 @@ func (r *run) query(ctx context.Context, kind string, payload json.RawMessage) (
 // settingQueries change how the session goes on.
 func (r *run) settingQueries() map[string]answer {
 	return map[string]answer{
-		"initialize": on(func(_ context.Context, in initialize) (any, error) { return r.initializeAgain(&in) }),
+		"initialize": on(func(_ context.Context, in Host) (any, error) { return r.initializeAgain(&in) }),
 		"set_permission_mode": on(func(_ context.Context, in struct {
 			Mode string `json:"mode"`
 		},
@@ -163,7 +163,7 @@ func (r *run) setMode(mode string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m == perm.ModeBypass && !r.o.allowSkip && r.o.mode != string(perm.ModeBypass) {
+	if m == perm.ModeBypass && !r.o.AllowSkip && r.o.Mode != string(perm.ModeBypass) {
 		return nil, errors.New("bypassPermissions was not allowed when the session began (--allow-dangerously-skip-permissions)")
 	}
 	if m == perm.ModeBypass {

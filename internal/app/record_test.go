@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"lathe/internal/demo"
-	"lathe/internal/event"
 	"lathe/internal/fakeapi"
 )
 
@@ -48,17 +47,17 @@ func TestRecordDemo(t *testing.T) {
 	}
 	t.Chdir(filepath.Join(base, "words"))
 	o := demoOptions(base)
-	o.recording, o.record = nil, filepath.Join(base, "recording.jsonl")
-	r, err := newRun(o, Streams{Out: os.Stderr, Err: os.Stderr})
+	o.Recording, o.Record = nil, filepath.Join(base, "recording.jsonl")
+	r, err := newRun(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := r.headless(event.Prompt{Text: demo.Prompt})
+	result := headlessly(t, r, os.Stderr)
 	r.close()
-	if code != exitOK || len(server.Violations()) > 0 {
-		t.Fatalf("exit code %d, violations %v", code, server.Violations())
+	if result.IsError || len(server.Violations()) > 0 {
+		t.Fatalf("%+v, violations %v", result, server.Violations())
 	}
-	raw, err := os.ReadFile(o.record)
+	raw, err := os.ReadFile(o.Record)
 	if err != nil {
 		t.Fatal(err)
 	}

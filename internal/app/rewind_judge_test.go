@@ -9,7 +9,7 @@ import (
 
 // What a rewind may put back does not follow from the list of checkpoints, but from where the session works and its rules.
 func TestRefuseBack(t *testing.T) {
-	r := testRun(t, "-p", "/clear", "--disallowedTools", "Edit(denied.txt),Write(./deep/**)")
+	r := testRun(t, Options{Denied: []string{"Edit(denied.txt),Write(./deep/**)"}})
 	dir, err := filepath.EvalSymlinks(r.tools.workspace.Start())
 	if err != nil {
 		t.Fatal(err)

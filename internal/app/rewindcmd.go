@@ -114,7 +114,7 @@ func (r *run) rewindList(list []point) string {
 		case len(p.Files) > 0:
 			what = fmt.Sprintf("%d files, +%d -%d lines", len(p.Files), p.Insertions, p.Deletions)
 		}
-		fmt.Fprintf(&b, "%4d  %s  %s  (%s)\n", n, when, oneLine(p.Text, 60), what)
+		fmt.Fprintf(&b, "%4d  %s  %s  (%s)\n", n, when, event.OneLine(p.Text, 60), what)
 		n--
 	}
 	b.WriteString("/rewind N goes back to before prompt N: conversation and files. Add files or conversation for one of them, preview to look first.")
@@ -130,7 +130,7 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 	would := map[bool]string{true: "Would put back", false: "Put back"}[in.DryRun]
 	if in.What != backFiles {
 		gone := map[bool]string{true: "would be left out", false: "are left out; the transcript keeps them"}[in.DryRun]
-		fmt.Fprintf(&b, "Conversation: back to before %q; %d messages %s.\n", oneLine(out.Prompt, 60), out.LeftOut, gone)
+		fmt.Fprintf(&b, "Conversation: back to before %q; %d messages %s.\n", event.OneLine(out.Prompt, 60), out.LeftOut, gone)
 	}
 	if in.What == backConversation {
 		return strings.TrimRight(b.String(), "\n")
@@ -161,19 +161,15 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// rewindOnce is --rewind-files: it puts files back and asks no model.
-func (r *run) rewindOnce(prompt string) error {
+// rewindOnce puts files back and asks no model.
+func (r *run) rewindOnce(ctx context.Context, prompt string) (text string, ok bool, err error) {
 	if !r.conv.resumed {
-		return errors.New("--rewind-files needs the session: add --resume ID or --continue")
+		return "", false, errors.New("--rewind-files needs the session: add --resume ID or --continue")
 	}
 	in := rewindRequest{Prompt: prompt, What: backFiles}
-	out, err := r.rewind(context.Background(), nil, in)
+	out, err := r.rewind(ctx, nil, in)
 	if err != nil {
-		return err
+		return "", false, err
 	}
-	fmt.Fprintln(r.st.Out, r.rewindText(in, out))
-	if !out.CanRewind {
-		return exitCode(exitFailed)
-	}
-	return nil
+	return r.rewindText(in, out), out.CanRewind, nil
 }

@@ -15,6 +15,7 @@ import (
 	"lathe/internal/file"
 	"lathe/internal/git"
 	"lathe/internal/perm"
+	"lathe/internal/sys"
 )
 
 // rulebook is the rules of a moment. It is replaced whole when a settings file changes.
@@ -31,12 +32,12 @@ func (r *run) permissions() error {
 	if p.Skipped > 0 {
 		r.place.Notes = append(r.place.Notes, fmt.Sprintf("%d permission grants of this project are ignored: it is not trusted (lathe trust, or --trust for one run)", p.Skipped))
 	}
-	dirs, err := r.place.ExtraDirs(r.o.addDirs, p.Dirs)
+	dirs, err := r.place.ExtraDirs(r.o.Dirs, p.Dirs)
 	if err != nil {
 		return err
 	}
 	r.dirs = dirs
-	if r.o.mode, err = r.chooseMode(p); err != nil {
+	if r.o.Mode, err = r.chooseMode(p); err != nil {
 		return err
 	}
 	r.latest, r.approved = r.place.Settings, r.place.Approved
@@ -134,7 +135,7 @@ const (
 func (r *run) settingsFile(where event.Scope) (string, error) {
 	d := r.place.Sys.Dirs
 	folder, user := ".lathe", d.State
-	if r.o.host != nil {
+	if r.o.Host != nil {
 		folder, user = ".claude", d.Config
 	}
 	project, path := d.Work, ""
@@ -264,8 +265,8 @@ var modes = []perm.Mode{perm.ModeDefault, perm.ModeAcceptEdits, perm.ModePlan, p
 
 // chooseMode applies the order: flag, settings, default.
 func (r *run) chooseMode(p config.Permissions) (string, error) {
-	mode, from := r.o.mode, "--permission-mode"
-	if r.o.skipPermissions {
+	mode, from := r.o.Mode, "--permission-mode"
+	if r.o.SkipPermissions {
 		mode = string(perm.ModeBypass)
 	}
 	if mode == "" {
@@ -290,7 +291,7 @@ func (r *run) bypassRefused(p config.Permissions) error {
 	switch {
 	case p.DisableBypass:
 		return errors.New("bypassPermissions is switched off by the settings")
-	case os.Geteuid() == 0 && !isOn(r.place.Sys.Getenv("IS_SANDBOX")):
+	case os.Geteuid() == 0 && !sys.IsOn(r.place.Sys.Getenv("IS_SANDBOX")):
 		return errors.New("bypassPermissions is refused for root; set IS_SANDBOX=1 in a container made for it")
 	}
 	return nil

@@ -36,7 +36,9 @@ func TestRulesChangeWhileRunning(t *testing.T) {
 	}
 	write(`{"permissions":{"deny":[]}}`)
 	var errOut bytes.Buffer
-	r, err := newRun(demoOptions(base), Streams{Out: &errOut, Err: &errOut})
+	o := demoOptions(base)
+	o.Log = &errOut
+	r, err := newRun(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,9 +69,8 @@ func TestRulesChangeWhileRunning(t *testing.T) {
 func asking(t *testing.T, base string) *run {
 	t.Helper()
 	o := demoOptions(base)
-	o.mode, o.allowed, o.sources = "default", nil, nil
-	var out bytes.Buffer
-	r, err := newRun(o, Streams{Out: &out, Err: &out})
+	o.Mode, o.Allowed, o.Sources = "default", nil, nil
+	r, err := newRun(o)
 	if err != nil {
 		t.Fatal(err)
 	}

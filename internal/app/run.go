@@ -2,21 +2,16 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"lathe/internal/agent"
 	"lathe/internal/checkpoint"
 	"lathe/internal/config"
 	"lathe/internal/engine"
 	"lathe/internal/event"
-	"lathe/internal/front/headless"
 	"lathe/internal/memory"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/account"
@@ -81,13 +76,13 @@ type run struct {
 
 // common is what the conversations of a run of the program share.
 type common struct {
-	o       *options
-	st      Streams
-	model   *modelSource
-	procs   proc.Group // every child of the run
-	sandbox confinement
-	prices  *price.Table
-	halted  atomic.Bool // the process is about to exit: nothing more is done
+	o         *Options
+	modeGiven bool // the options name one
+	model     *modelSource
+	procs     proc.Group // every child of the run
+	sandbox   confinement
+	prices    *price.Table
+	halted    atomic.Bool // the process is about to exit: nothing more is done
 
 	book  atomic.Pointer[rulebook] // the rules in force
 	watch *config.Watcher          // of the settings files
@@ -106,12 +101,11 @@ type common struct {
 	main    *agent.Def // what the session itself works by; nil: nothing special
 	work    *work      // in the background
 
-	mu        sync.Mutex
-	granted   []perm.Rule     // by lasting answers in this session
-	running   int             // sub-agents
-	agentIDs  map[string]bool // those that were given out
-	tempDir   string          // for results of a session that is not kept
-	debugFile *os.File
+	mu       sync.Mutex
+	granted  []perm.Rule     // by lasting answers in this session
+	running  int             // sub-agents
+	agentIDs map[string]bool // those that were given out
+	tempDir  string          // for results of a session that is not kept
 
 	shells     shellRuns // commands of the person's own
 	statusMu   sync.Mutex
@@ -123,30 +117,13 @@ type common struct {
 	approved string           // hash of the grants that the trust in this place is bound to
 }
 
-// runPrompt runs one prompt without a terminal.
-func runPrompt(o *options, st Streams) int {
-	r, err := newRun(o, st)
-	if err != nil {
-		return report(st, err)
-	}
-	defer r.close()
-	if o.rewindFiles != "" {
-		return report(st, r.rewindOnce(o.rewindFiles))
-	}
-	p, err := r.prompt()
-	if err != nil {
-		return report(st, err)
-	}
-	return r.headless(p)
-}
-
 // newRun builds a run. Nothing is started yet.
-func newRun(o *options, st Streams) (*run, error) {
-	p, err := findPlace(o)
+func newRun(o *Options) (*run, error) {
+	p, err := o.FindPlace()
 	if err != nil {
 		return nil, err
 	}
-	r := &run{common: &common{o: o, st: st}, place: p}
+	r := &run{common: &common{o: o, modeGiven: o.Mode != ""}, place: p}
 	r.prices = r.modelTable()
 	if err := r.permissions(); err != nil {
 		return nil, err
@@ -160,7 +137,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	if r.conv, err = openSession(o, p, r.prices); err != nil {
 		return nil, err
 	}
-	if o.snapshot == "off" {
+	if o.Refreeze {
 		r.conv.state.Frozen = nil // it is made anew
 	}
 	r.conv.log = session.NewSwitch(r.conv.log)
@@ -181,76 +158,7 @@ func newRun(o *options, st Streams) (*run, error) {
 	return r, r.assemble()
 }
 
-// prompt reads the prompt from the command line and standard input.
-func (r *run) prompt() (event.Prompt, error) {
-	p := event.Prompt{Images: r.o.images, Typed: len(r.o.prompt)}
-	initial := r.initialPrompt()
-	if initial != "" && r.o.prompt == "" && !isPiped(r.st.In) {
-		p.Text, p.Typed = initial, 0
-		return p, nil
-	}
-	if r.o.prompt == "" && len(r.o.images) > 0 && !isPiped(r.st.In) {
-		return p, nil
-	}
-	var err error
-	if p.Text, err = promptText(r.o.prompt, r.st.In, r.warn); err == nil && initial != "" {
-		p.Text = initial + "\n\n" + p.Text
-		p.Typed += len(initial) + 2
-	}
-	return p, err
-}
-
-func (r *run) warn(text string) { fmt.Fprintf(r.st.Err, "lathe: %s\n", event.Aside(text)) }
-
-// headless runs the prompt and returns the exit code.
-func (r *run) headless(p event.Prompt) int {
-	ctx := context.Background()
-	live := r.connect(ctx)
-	defer live.stop()
-	conn := live.Conn
-	interrupted, stop := r.signals(conn)
-	defer stop()
-	opts := headless.Options{
-		Format: headless.Format(r.o.outputFormat), Verbose: r.o.verbose || !r.o.print && r.o.outputFormat == "text",
-		Partial: r.o.partial, Replay: r.o.replayed, Stages: r.o.stages, Hooks: r.o.hookEvents, AgentText: r.o.agentText, NewID: r.place.Sys.NewID,
-		Terminal: isTerminal(r.st.Out),
-	}
-	debug, err := r.openDebug()
-	if err != nil {
-		return report(r.st, err)
-	}
-	opts.Debug = debug
-	result, err := headless.Run(ctx, conn, p, r.st.Out, r.st.Err, opts)
-	_ = conn.Send(ctx, event.Close{})
-	live.disconnect()
-	switch {
-	case err == nil, isClosedPipe(err):
-	case interrupted() && (errors.Is(err, headless.ErrNoResult) || errors.Is(err, engine.ErrClosed)):
-		r.warn("interrupted before anything was done")
-	default:
-		fmt.Fprintf(r.st.Err, "Error: %s\n", event.Aside(err.Error()))
-	}
-	if r.o.outputFormat == "text" && r.o.verbose || r.o.stages {
-		r.grey(r.summary())
-	}
-	return exitOf(result, err, interrupted())
-}
-
-// openDebug opens the debug log where one was asked for.
-func (r *run) openDebug() (*headless.Debug, error) {
-	if r.o.debugFile != "" {
-		f, err := os.OpenFile(r.o.debugFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("--debug-file: %w", err)
-		}
-		r.debugFile = f
-		return &headless.Debug{Out: f, Filter: r.o.debug, Clean: r.place.Redact.JSON}, nil
-	}
-	if r.o.debug != "" {
-		return &headless.Debug{Out: r.st.Err, Filter: r.o.debug, Clean: r.place.Redact.JSON}, nil
-	}
-	return nil, nil
-}
+func (r *run) warn(text string) { fmt.Fprintf(r.o.log(), "lathe: %s\n", event.Aside(text)) }
 
 // tellNotes says what the user should know before the turn starts.
 func (r *run) tellNotes() {
@@ -260,78 +168,6 @@ func (r *run) tellNotes() {
 	for _, n := range append(r.place.Notes, r.conv.state.Notes...) {
 		r.warn(n)
 	}
-}
-
-// grey prints lines on standard error, dimmed where that is a terminal.
-func (r *run) grey(lines []string) {
-	on, off := "", ""
-	if isTerminal(r.st.Err) && r.place.Sys.Getenv("NO_COLOR") == "" {
-		on, off = "\x1b[2m", "\x1b[0m"
-	}
-	for _, l := range lines {
-		fmt.Fprintf(r.st.Err, "%s%s%s\n", on, event.InertLine(l), off)
-	}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// signals interrupts the turn at the first SIGINT and ends the program at the second. SIGTERM and SIGHUP kill
-// every child and end at once: the turn stays unfinished in the transcript, which is valid at every moment.
-// SIGPIPE is caught so that a closed pipe is an error of a write, and not the end of us. A SIGHUP that whoever
-// started us ignores (nohup) stays ignored.
-func (r *run) signals(conn event.Conn) (interrupted func() bool, stop func()) {
-	ch := make(chan os.Signal, 4)
-	caught := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE}
-	if !signal.Ignored(syscall.SIGHUP) {
-		caught = append(caught, syscall.SIGHUP)
-	}
-	signal.Notify(ch, caught...)
-	done := make(chan struct{})
-	var mu sync.Mutex
-	seen := false
-	go func() {
-		for {
-			select {
-			case s := <-ch:
-				switch s {
-				case syscall.SIGPIPE:
-					continue
-				case os.Interrupt:
-					mu.Lock()
-					again := seen
-					seen = true
-					mu.Unlock()
-					if !again {
-						_ = conn.Send(context.Background(), event.Interrupt{DropQueued: true})
-						_ = conn.Send(context.Background(), event.Close{}) // the prompt may have been waiting still: no turn comes then
-						continue
-					}
-					r.die(exitInterrupted)
-				default:
-					r.die(exitTerminated)
-				}
-			case <-done:
-				return
-			}
-		}
-	}()
-	interrupted = func() bool { mu.Lock(); defer mu.Unlock(); return seen }
-	return interrupted, func() { signal.Stop(ch); close(done) }
-}
-
-// die ends the process at once, with every child.
-func (r *run) die(code int) {
-	r.session.Halt() // or the turn would take the end of a killed command for its result, and go on
-	r.procs.End()
-	r.sandbox.Close()
-	os.Exit(code)
 }
 
 // close ends what the run has started.
@@ -366,9 +202,6 @@ func (r *run) close() {
 		if failed := f.Close(); failed > 0 {
 			r.warn(fmt.Sprintf("%d pieces of the trace could not be written", failed))
 		}
-	}
-	if r.debugFile != nil {
-		_ = r.debugFile.Close()
 	}
 	if r.tempDir != "" {
 		_ = os.RemoveAll(r.tempDir)

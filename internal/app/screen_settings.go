@@ -134,7 +134,7 @@ func checkSetting(key string, value json.RawMessage) error {
 		return nil
 	}
 	known := strings.ReplaceAll(strings.Join(switched[i].Values, ", "), `"`, "")
-	return fmt.Errorf("%s is not set: %s is not among what it may be (%s)", key, oneLine(string(value), 80), known)
+	return fmt.Errorf("%s is not set: %s is not among what it may be (%s)", key, event.OneLine(string(value), 80), known)
 }
 
 // screenConfig are the switched settings with the values that hold.

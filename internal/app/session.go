@@ -19,14 +19,13 @@ import (
 	"lathe/internal/price"
 	"lathe/internal/session"
 	"lathe/internal/session/jsonl"
+	"lathe/internal/sys"
 )
 
 // sessionStore is where the sessions of this place are.
-func sessionStore(o *options, p *place.Place, prices *price.Table) jsonl.Store {
-	s := jsonl.Store{StateDir: p.Sys.Dirs.State, Version: Version, Entrypoint: first(o.entry, entrypoint(p)), Project: p.ProjectName(), Cost: prices.Cost}
-	if o.mirror != nil {
-		s.Mirror = o.mirror.wrote
-	}
+func sessionStore(o *Options, p *place.Place, prices *price.Table) jsonl.Store {
+	s := jsonl.Store{StateDir: p.Sys.Dirs.State, Version: Version, Entrypoint: first(o.Entry, entrypoint(p)), Project: p.ProjectName(), Cost: prices.Cost}
+	s.Mirror = o.Mirror
 	return s
 }
 
@@ -77,20 +76,20 @@ func (c *conversation) become(o *conversation) {
 }
 
 // openSession starts, continues, resumes or forks a session.
-func openSession(o *options, p *place.Place, prices *price.Table) (*conversation, error) {
-	if o.store != nil {
+func openSession(o *Options, p *place.Place, prices *price.Table) (*conversation, error) {
+	if o.Store != nil {
 		return openStored(o, p.Sys.Dirs.Work)
 	}
 	store, start := sessionStore(o, p, prices), sessionStart(p)
-	if o.sessionID != "" {
-		id, err := uuid.Parse(o.sessionID)
+	if o.SessionID != "" {
+		id, err := uuid.Parse(o.SessionID)
 		if err != nil {
-			return nil, fmt.Errorf("--session-id must be a UUID, not %q", o.sessionID)
+			return nil, fmt.Errorf("--session-id must be a UUID, not %q", o.SessionID)
 		}
 		start.ID = id.String()
 	}
 	ref, err := namedSession(o, store, start)
-	if errors.Is(err, session.ErrNotFound) && o.cont && o.host != nil {
+	if errors.Is(err, session.ErrNotFound) && o.Continue && o.Host != nil {
 		return newConversation(o, p, store, start)
 	}
 	if err != nil {
@@ -99,8 +98,8 @@ func openSession(o *options, p *place.Place, prices *price.Table) (*conversation
 	if ref == "" {
 		return newConversation(o, p, store, start)
 	}
-	if start.At = o.resumeAt; o.dropsTurn != "" {
-		if err := dropsOnly(store, start, ref, o.dropsTurn); err != nil {
+	if start.At = o.ResumeAt; o.DropsTurn != "" {
+		if err := dropsOnly(store, start, ref, o.DropsTurn); err != nil {
 			return nil, err
 		}
 	}
@@ -108,12 +107,12 @@ func openSession(o *options, p *place.Place, prices *price.Table) (*conversation
 }
 
 // namedSession is the path of the session that --continue or --resume means; "" for a new one.
-func namedSession(o *options, store jsonl.Store, start jsonl.Start) (string, error) {
-	ref := o.resume
+func namedSession(o *Options, store jsonl.Store, start jsonl.Start) (string, error) {
+	ref := o.Resume
 	switch {
-	case o.cont && ref != "":
+	case o.Continue && ref != "":
 		return "", errors.New("--continue and --resume name two sessions: use one of them")
-	case o.cont:
+	case o.Continue:
 		m, err := store.Latest(start.Dir, true)
 		if errors.Is(err, session.ErrNotFound) {
 			return "", noneToContinue(start.Dir)
@@ -174,11 +173,11 @@ func dropsOnly(store jsonl.Store, start jsonl.Start, ref, prompt string) error {
 }
 
 // keepsNothing reports whether the run leaves no transcript.
-func keepsNothing(o *options, p *place.Place) bool {
-	return o.noPersist || isOn(p.Sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"))
+func keepsNothing(o *Options, p *place.Place) bool {
+	return o.NoPersist || sys.IsOn(p.Sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"))
 }
 
-func newConversation(o *options, p *place.Place, store jsonl.Store, start jsonl.Start) (*conversation, error) {
+func newConversation(o *Options, p *place.Place, store jsonl.Store, start jsonl.Start) (*conversation, error) {
 	if keepsNothing(o, p) {
 		id := start.ID
 		if id == "" {
@@ -197,9 +196,9 @@ func newConversation(o *options, p *place.Place, store jsonl.Store, start jsonl.
 // that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
 const bigTranscript = 16 << 20
 
-func resume(o *options, p *place.Place, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
+func resume(o *Options, p *place.Place, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
 	open := store.Open
-	if o.fork {
+	if o.Fork {
 		open = store.Fork
 	}
 	state, log, err := open(start, ref)
@@ -209,7 +208,7 @@ func resume(o *options, p *place.Place, store jsonl.Store, start jsonl.Start, re
 	if info, err := os.Stat(state.Meta.Path); err == nil && info.Size() > bigTranscript {
 		debug.FreeOSMemory()
 	}
-	if o.fork && state.Meta.Title != "" { // two of one name could not be told apart
+	if o.Fork && state.Meta.Title != "" { // two of one name could not be told apart
 		if err := log.Keep("title", forkTitle(state.Meta.Title)); err != nil {
 			return nil, errors.Join(err, log.Close())
 		}

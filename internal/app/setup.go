@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 
-	"lathe/internal/event"
 	"lathe/internal/hook"
 	"lathe/internal/msg"
 	"lathe/internal/turn"
@@ -11,7 +10,7 @@ import (
 
 // setUp runs the Setup hooks that --init or --maintenance asks for, once, before the first turn.
 func (h *hooks) setUp(ctx context.Context, t *turn.Turn) []msg.Message {
-	trigger := h.r.o.setup
+	trigger := h.r.o.Setup
 	if trigger == "" {
 		return nil
 	}
@@ -22,33 +21,28 @@ func (h *hooks) setUp(ctx context.Context, t *turn.Turn) []msg.Message {
 	return out.Messages
 }
 
-// runSetup runs the hooks of Setup and SessionStart and ends (--init-only).
-func runSetup(o *options, st Streams) int {
-	r, err := newRun(o, st)
-	if err != nil {
-		return report(st, err)
-	}
-	defer r.close()
+// SetUp runs the hooks of Setup and SessionStart and nothing else. What they print goes to show; ok is false where one
+// failed.
+func (s *Session) SetUp(ctx context.Context, show func(text string)) (ok bool) {
+	r := s.run
 	r.tellNotes()
+	ok = true
 	if r.hooks == nil {
-		return exitOK
+		return ok
 	}
-	ctx, code := context.Background(), exitOK
 	for _, p := range []hook.Payload{
-		{Event: hook.Setup, Match: o.setup, Fields: map[string]any{"trigger": o.setup}},
+		{Event: hook.Setup, Match: r.o.Setup, Fields: map[string]any{"trigger": r.o.Setup}},
 		{Event: hook.SessionStart, Match: "startup", Fields: map[string]any{"source": "startup", "model": r.session.Model()}},
 	} {
 		r.prepareEnvFile()
 		out := r.hooks.bus.Fire(ctx, p)
 		r.hooks.tell(out)
 		for _, ran := range out.Ran {
-			if ran.Outcome == hook.Failed {
-				code = exitFailed
-			}
+			ok = ok && ran.Outcome != hook.Failed
 			if ran.Stdout != "" {
-				_, _ = st.Out.Write([]byte(event.Inert(ran.Stdout)))
+				show(ran.Stdout)
 			}
 		}
 	}
-	return code
+	return ok
 }

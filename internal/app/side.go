@@ -35,7 +35,7 @@ func (r *run) smallModel() string {
 // pageAsker is how WebFetch asks about a page. A recording has the answers to its side questions in their places; the
 // demo's has none, so there the page itself is the result.
 func (r *run) pageAsker() func(ctx context.Context, question, page string) (string, error) {
-	if r.o.recording != nil {
+	if r.o.Recording != nil {
 		return nil
 	}
 	return r.askPage

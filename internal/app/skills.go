@@ -11,7 +11,7 @@ import (
 
 // skills finds the skills of this moment.
 func (r *run) skills() []skill.Skill {
-	if r.o.bare || r.o.noCommands || r.o.recording != nil {
+	if r.o.Bare || r.o.NoCommands || r.o.Recording != nil {
 		return nil
 	}
 	d := r.place.Sys.Dirs
@@ -25,11 +25,11 @@ func (r *run) skills() []skill.Skill {
 
 // chosen leaves the model only the skills that the host has chosen, if it has.
 func (r *run) chosen(all []skill.Skill) []skill.Skill {
-	if r.o.host == nil || r.o.host.Skills == nil {
+	if r.o.Host == nil || r.o.Host.Skills == nil {
 		return all
 	}
 	for i, s := range all {
-		named := slices.ContainsFunc(*r.o.host.Skills, func(n string) bool { return n == s.Name || strings.HasSuffix(s.Name, ":"+n) })
+		named := slices.ContainsFunc(*r.o.Host.Skills, func(n string) bool { return n == s.Name || strings.HasSuffix(s.Name, ":"+n) })
 		all[i].UserOnly = s.UserOnly || !named && !s.Command
 	}
 	return all
@@ -37,7 +37,7 @@ func (r *run) chosen(all []skill.Skill) []skill.Skill {
 
 // skillDirs are the directories of --add-dir and /add-dir; those that only the settings name give no skills.
 func (r *run) skillDirs() []string {
-	dirs, err := r.place.ExtraDirs(r.o.addDirs, nil)
+	dirs, err := r.place.ExtraDirs(r.o.Dirs, nil)
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,8 @@ package app
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -12,6 +14,7 @@ import (
 
 	"lathe/internal/demo"
 	"lathe/internal/event"
+	"lathe/internal/front/headless"
 	"lathe/internal/pipeline"
 	"lathe/internal/turn"
 )
@@ -32,7 +35,7 @@ func TestStagesKeepToTheirFields(t *testing.T) {
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	r, err := newRun(demoOptions(base), Streams{Out: &out, Err: &out})
+	r, err := newRun(demoOptions(base))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +45,8 @@ func TestStagesKeepToTheirFields(t *testing.T) {
 		ran[s.Name] = true
 		checkWrites(t, s, before, after)
 	})
-	if code := r.headless(event.Prompt{Text: demo.Prompt}); code != exitOK {
-		t.Fatalf("exit code %d\n%s", code, out.String())
+	if result := headlessly(t, r, &out); result.IsError {
+		t.Fatalf("%+v\n%s", result, out.String())
 	}
 	for _, c := range pipeline.Order {
 		if !ran[c.First] || !ran[c.Then] {
@@ -54,6 +57,32 @@ func TestStagesKeepToTheirFields(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the demo does not show %q", want)
 		}
+	}
+}
+
+// headlessly runs the demo's prompt as the command line does.
+func headlessly(t *testing.T, r *run, out io.Writer) event.Result {
+	t.Helper()
+	s := &Session{run: r}
+	conn := s.Start(t.Context())
+	opts := headless.Options{Format: "text", Verbose: true, Stages: true, NewID: r.place.Sys.NewID}
+	result, err := headless.Run(t.Context(), conn, event.Prompt{Text: demo.Prompt}, out, out, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Send(t.Context(), event.Close{})
+	s.Disconnect()
+	for _, l := range s.Summary() {
+		fmt.Fprintln(out, l)
+	}
+	return result
+}
+
+// demoOptions are those of the demo, below a folder of the test's.
+func demoOptions(base string) *Options {
+	return &Options{
+		Print: true, Stages: true, Mode: "acceptEdits", Allowed: []string{"Bash(go test *)"}, Sources: []string{"project"},
+		StateDir: filepath.Join(base, "state"), Recording: demo.Recording,
 	}
 }
 

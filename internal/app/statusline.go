@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -69,7 +70,7 @@ func (r *run) runStatusLine(ctx context.Context, payload json.RawMessage) (any, 
 	var out limitedBuffer
 	env := append(r.place.Sys.Environ(), fmt.Sprint("COLUMNS=", in.Columns), fmt.Sprint("LINES=", in.Lines))
 	exit, err := r.procs.Run(ctx, proc.Spec{
-		Args: []string{"/bin/sh", "-c", line.Command}, Dir: r.place.Sys.Dirs.Work, Env: proc.Env(env), Out: &out, Err: discard{},
+		Args: []string{"/bin/sh", "-c", line.Command}, Dir: r.place.Sys.Dirs.Work, Env: proc.Env(env), Out: &out, Err: io.Discard,
 		Stdin: event.Encode(r.statusInput()), Timeout: statusLimit, MaxOutput: 64 << 10,
 	})
 	r.statusMu.Lock()

@@ -32,12 +32,12 @@ type outputStyle struct {
 // styled reports whether styles count: a prompt that the user, a host or an agent has written is taken as it is.
 func (r *run) styled() bool {
 	o := r.o
-	return r.agent == nil && r.main == nil && !o.bare && o.recording == nil && !o.systemSet && o.system == "" && o.systemFile == "" && o.override == ""
+	return r.agent == nil && r.main == nil && !o.Bare && o.Recording == nil && o.System == nil && o.SystemFile == "" && o.Override == ""
 }
 
 // styles are the output styles of this moment. A project's count when it is trusted.
 func (r *run) styles() []style.Style {
-	if r.o.bare || r.o.recording != nil {
+	if r.o.Bare || r.o.Recording != nil {
 		return style.Find(style.Places{})
 	}
 	d := r.place.Sys.Dirs
@@ -160,7 +160,7 @@ func (r *run) cmdOutputStyle(_ context.Context, _ *turn.Turn, args string) (stri
 			if s.Name == now {
 				mark = "*"
 			}
-			fmt.Fprintf(&b, "%s %-20s %s\n", mark, s.Name, oneLine(s.Description, 100))
+			fmt.Fprintf(&b, "%s %-20s %s\n", mark, s.Name, event.OneLine(s.Description, 100))
 		}
 		b.WriteString("\n/output-style NAME chooses one for this project.")
 		return b.String(), nil

@@ -10,6 +10,7 @@ import (
 	"lathe/internal/hook"
 	"lathe/internal/pipeline"
 	"lathe/internal/session"
+	"lathe/internal/session/find"
 	"lathe/internal/trace"
 	"lathe/internal/turn"
 )
@@ -47,7 +48,7 @@ func (r *run) cmdResume(ctx context.Context, t *turn.Turn, args string) (string,
 		return r.sessionsText(ctx, "")
 	}
 	store, start := sessionStore(r.o, r.place, r.prices), sessionStart(r.place)
-	meta, err := findSession(r.place, args)
+	meta, err := find.Named(r.place.Sessions(), r.place.Sys.Dirs.Work, args)
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		text, listErr := r.sessionsText(ctx, args)
@@ -63,7 +64,7 @@ func (r *run) cmdResume(ctx context.Context, t *turn.Turn, args string) (string,
 		return "", fmt.Errorf("that session belongs to %s: go there and use lathe --resume %s", meta.Dir, meta.ID)
 	}
 	o := *r.o
-	o.fork = false
+	o.Fork = false
 	conv, err := resume(&o, r.place, store, start, meta.Path)
 	if err != nil {
 		return "", err
@@ -71,7 +72,7 @@ func (r *run) cmdResume(ctx context.Context, t *turn.Turn, args string) (string,
 	if err := r.become(ctx, t, conv, byResume); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Resumed %s: %s (%d messages)", r.conv.log.ID(), or(first(meta.Title, oneLine(meta.Prompt, 80)), "no title"), len(r.conv.state.Messages)), nil
+	return fmt.Sprintf("Resumed %s: %s (%d messages)", r.conv.log.ID(), or(first(meta.Title, event.OneLine(meta.Prompt, 80)), "no title"), len(r.conv.state.Messages)), nil
 }
 
 // cmdFork copies the session and goes on with the copy; the old one stays as it is. args is a name for the copy.
@@ -84,7 +85,7 @@ func (r *run) cmdFork(ctx context.Context, t *turn.Turn, args string) (string, e
 		return "", errors.New("there is nothing to copy yet")
 	}
 	o := *r.o
-	o.fork = true
+	o.Fork = true
 	from := r.conv.log.ID()
 	conv, err := resume(&o, r.place, sessionStore(r.o, r.place, r.prices), sessionStart(r.place), path)
 	if err != nil {
@@ -198,7 +199,7 @@ func sessionTitle(text string) string {
 		}
 		return c
 	}, text)
-	return oneLine(event.Inert(text), titleMost)
+	return event.OneLine(event.Inert(text), titleMost)
 }
 
 // cmdRename gives the session a title.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -13,8 +12,8 @@ import (
 	"lathe/internal/session"
 )
 
-// testRun is a run in a directory of its own.
-func testRun(t *testing.T, args ...string) *run {
+// testRun is a run in a directory of its own, whose first prompt needs no model.
+func testRun(t *testing.T, o Options) *run {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -22,12 +21,8 @@ func testRun(t *testing.T, args ...string) *run {
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	t.Setenv("ANTHROPIC_API_KEY", "")
 	t.Chdir(t.TempDir())
-	o, _, err := parseFlags(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	r, err := newRun(o, Streams{Out: &out, Err: &out})
+	o.Print, o.Prompt = true, "/clear"
+	r, err := newRun(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +33,7 @@ func testRun(t *testing.T, args ...string) *run {
 // Sessions are left one after the other while a host asks for this and that: nothing is mixed, and every question has an
 // answer.
 func TestClearWhileAsked(t *testing.T) {
-	r := testRun(t, "-p", "/clear")
+	r := testRun(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	conn := r.session.Connect(ctx)
@@ -85,7 +80,7 @@ func TestClearWithoutPromptFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("Be brief."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := testRun(t, "-p", "/clear", "--append-system-prompt-file", file)
+	r := testRun(t, Options{AppendFile: file})
 	id := r.conv.log.ID()
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
@@ -107,7 +102,7 @@ func TestClearWithoutPromptFile(t *testing.T) {
 
 // A title is one inert line, whoever gives it.
 func TestTitleOfAHost(t *testing.T) {
-	r := testRun(t, "-p", "/clear")
+	r := testRun(t, Options{})
 	var store session.Memory
 	log, err := store.Create("one", "")
 	if err != nil {

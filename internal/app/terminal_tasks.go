@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"lathe/internal/event"
 	"lathe/internal/tool/bash"
 )
 
@@ -23,7 +24,7 @@ func (r *run) screenTasks() []screenTask {
 	out := []screenTask{}
 	add := func(kind string, list []bash.Task) {
 		for _, t := range list {
-			out = append(out, screenTask{t.ID, kind, string(t.State), oneLine(first(t.Description, t.Command), 200), t.Started, t.Size})
+			out = append(out, screenTask{t.ID, kind, string(t.State), event.OneLine(first(t.Description, t.Command), 200), t.Started, t.Size})
 		}
 	}
 	add("shell", r.tools.tasks.Snapshot())

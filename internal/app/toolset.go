@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"lathe/internal/msg"
@@ -90,8 +89,8 @@ func (r *run) newToolset() (*toolset, error) {
 			kept = append(kept, t)
 		}
 	}
-	if o.jsonSchema != "" && r.agent == nil {
-		if ts.structured, err = structured.New(o.jsonSchema); err != nil {
+	if o.Schema != "" && r.agent == nil {
+		if ts.structured, err = structured.New(o.Schema); err != nil {
 			return nil, err
 		}
 		kept = append(kept, ts.structured)
@@ -147,16 +146,23 @@ func keepingDir(getenv func(string) string) func(string) string {
 	}
 }
 
-func isOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
+// toolNames are the names that the documented command line knows.
+var toolNames = []string{
+	"Bash", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
+	"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "Task", "Agent", "SendMessage", "Skill", "MultiEdit", "default",
+}
+
+// IsToolName reports whether a name is that of a built-in tool, or stands for some.
+func IsToolName(s string) bool { return slices.Contains(toolNames, s) }
 
 // wantedTools reads --tools.
-func wantedTools(o *options, all []tool.Tool) (func(name string) bool, error) {
-	if !o.toolsSet {
+func wantedTools(o *Options, all []tool.Tool) (func(name string) bool, error) {
+	if o.Tools == nil {
 		bare := []string{"Bash", "Read", "Edit"}
-		return func(name string) bool { return !o.bare || slices.Contains(bare, name) }, nil
+		return func(name string) bool { return !o.Bare || slices.Contains(bare, name) }, nil
 	}
 	var names []string
-	for _, v := range o.tools {
+	for _, v := range o.Tools {
 		names = append(names, splitList(v)...)
 	}
 	if slices.Contains(names, toolagent.OldName) {
@@ -166,7 +172,7 @@ func wantedTools(o *options, all []tool.Tool) (func(name string) bool, error) {
 		return func(string) bool { return true }, nil
 	}
 	for _, n := range names {
-		if !isToolName(n) && !slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n }) {
+		if !IsToolName(n) && !slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n }) {
 			return nil, fmt.Errorf("--tools: there is no tool named %q", n)
 		}
 	}
@@ -216,7 +222,7 @@ func (ts *toolset) image(path string) (msg.Block, error) {
 }
 
 // ruleSources turns the rules of the command line into rules of the engine.
-func cliRules(o *options, work string) []perm.Rule {
+func cliRules(o *Options, work string) []perm.Rule {
 	var out []perm.Rule
 	add := func(values []string, effect perm.Verdict) {
 		for _, v := range values {
@@ -226,7 +232,7 @@ func cliRules(o *options, work string) []perm.Rule {
 			}
 		}
 	}
-	add(o.disallowed, perm.Deny)
-	add(o.allowed, perm.Allow)
+	add(o.Denied, perm.Deny)
+	add(o.Allowed, perm.Allow)
 	return out
 }

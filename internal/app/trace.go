@@ -2,33 +2,27 @@ package app
 
 import (
 	"fmt"
-	"path/filepath"
-	"strings"
 
 	"lathe/internal/pipeline/model"
 	"lathe/internal/provider"
+	"lathe/internal/sys"
 	"lathe/internal/trace"
 )
 
-// traceDir is where the trace of the session in the file path is kept: beside it.
-func traceDir(path string) string {
-	return filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "trace")
-}
-
 // openTrace begins a trace where one is asked for: by the flag, the environment, or the setting "trace".
 func (r *run) openTrace() error {
-	wanted := isOn(r.place.Sys.Getenv("LATHE_TRACE")) || r.place.Settings.Granted("trace", false)
-	if !r.o.traceOn && !wanted {
+	wanted := sys.IsOn(r.place.Sys.Getenv("LATHE_TRACE")) || r.place.Settings.Granted("trace", false)
+	if !r.o.Trace && !wanted {
 		return nil
 	}
 	path := r.conv.log.Path()
 	if path == "" {
-		if r.o.traceOn {
+		if r.o.Trace {
 			return fmt.Errorf("--trace needs a session that is kept")
 		}
 		return nil // what shall leave nothing leaves no trace either
 	}
-	f, err := trace.Open(traceDir(path))
+	f, err := trace.Open(trace.Dir(path))
 	if err != nil {
 		return fmt.Errorf("open the trace: %w", err)
 	}

@@ -76,7 +76,7 @@ func newWork(r *run) *work {
 func (w *work) start(ctx context.Context, child *run, q toolagent.Request, release func()) (tool.Result, error) {
 	b := &backAgent{kind: child.agent.def.Name, depth: child.agent.depth, run: child, prompt: q.Prompt, done: make(chan struct{}), moved: make(chan struct{})}
 	b.Task = bash.Task{
-		ID: child.agent.id, CallID: q.CallID, Description: first(q.Task, oneLine(q.Prompt, 60)), State: bash.Running, Started: w.r.place.Sys.Now(),
+		ID: child.agent.id, CallID: q.CallID, Description: first(q.Task, event.OneLine(q.Prompt, 60)), State: bash.Running, Started: w.r.place.Sys.Now(),
 	}
 	child.agent.work = b
 	var own context.Context
@@ -294,7 +294,7 @@ func (w *work) command(t bash.Task) {
 		w.tell(event.TaskStarted{Task: taskOf(t, bash.TaskType), CallID: t.CallID})
 		return
 	}
-	summary := fmt.Sprintf("Background command %q %s", first(t.Description, oneLine(t.Command, 80)), stateWord(t.State))
+	summary := fmt.Sprintf("Background command %q %s", first(t.Description, event.OneLine(t.Command, 80)), stateWord(t.State))
 	if t.State != bash.Stopped {
 		summary += fmt.Sprintf(" (exit code %d)", t.ExitCode)
 	}
@@ -306,7 +306,7 @@ func stateWord(s bash.State) string {
 }
 
 func taskOf(t bash.Task, kind string) event.Task {
-	return event.Task{ID: t.ID, Kind: kind, Description: first(t.Description, oneLine(t.Command, 120))}
+	return event.Task{ID: t.ID, Kind: kind, Description: first(t.Description, event.OneLine(t.Command, 120))}
 }
 
 func (w *work) tell(e event.Event) { _ = w.r.session.Relay(event.Envelope{Event: e}) }
@@ -388,7 +388,7 @@ func reportText(o agentOutcome) string {
 }
 
 func commandNews(t bash.Task) string {
-	text := fmt.Sprintf("Background command %s ended (%s, exit code %d): %s", t.ID, t.State, t.ExitCode, oneLine(t.Command, 200))
+	text := fmt.Sprintf("Background command %s ended (%s, exit code %d): %s", t.ID, t.State, t.ExitCode, event.OneLine(t.Command, 200))
 	if t.OutputFile != "" {
 		text += "\nOutput: " + t.OutputFile
 	}

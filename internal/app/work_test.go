@@ -11,7 +11,7 @@ import (
 
 // The end of a session waits for the turn that a report asks for which has just come.
 func TestLingerForNews(t *testing.T) {
-	r := testRun(t, "-p", "/clear")
+	r := testRun(t, Options{})
 	b := &backAgent{back: true}
 	b.Task = bash.Task{ID: "a1", State: bash.Completed}
 	r.work.agents = append(r.work.agents, b)
@@ -26,7 +26,7 @@ func TestLingerForNews(t *testing.T) {
 
 // A sub-agent in the background that has ended holds no conversation any more, and its report can still be told.
 func TestEndedAgentIsLetGo(t *testing.T) {
-	r := testRun(t, "-p", "/clear") // without a key each call of a model fails
+	r := testRun(t, Options{}) // without a key each call of a model fails
 	_, err := r.startAgent(t.Context(), toolagent.Request{CallID: "c1", Def: agent.Def{Name: "worker"}, Task: "look", Prompt: "go", Background: true})
 	if err != nil {
 		t.Fatal(err)

@@ -145,12 +145,12 @@ func (w *work) open() []openTask {
 	}
 	for _, t := range tasks {
 		if t.Owner == "" {
-			add(t, fmt.Sprintf("background command %s (%s)", t.ID, oneLine(t.Command, 200)))
+			add(t, fmt.Sprintf("background command %s (%s)", t.ID, event.OneLine(t.Command, 200)))
 		}
 	}
 	for _, b := range w.agents {
 		if b.back {
-			add(b.Task, fmt.Sprintf("background sub-agent %s (%s)", b.ID, oneLine(b.Description, 200)))
+			add(b.Task, fmt.Sprintf("background sub-agent %s (%s)", b.ID, event.OneLine(b.Description, 200)))
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func endedAgent(r *run, id, call string) {
 // A report is told when the message with it is on disk. A turn that ends before leaves it for the next one, and asks
 // for no turn of its own again: it would end in the same way.
 func TestReportIsToldWhenItIsKept(t *testing.T) {
-	r := testRun(t, "-p", "/clear")
+	r := testRun(t, Options{})
 	endedAgent(r, "a1", "c1")
 	first, ok := r.work.Next()
 	if !ok || first.ID == "" {
@@ -58,7 +58,7 @@ func TestReportIsToldWhenItIsKept(t *testing.T) {
 // What an earlier run has left is told once. A task of this process is not among it, also when the session is taken up
 // again within it.
 func TestLeftTasksAreTold(t *testing.T) {
-	r := testRun(t, "-p", "/clear")
+	r := testRun(t, Options{})
 	endedAgent(r, "a1", "c1")
 	state, err := json.Marshal(append(r.work.open(), openTask{Key: "bash_1 c0 ended", What: "background command bash_1 (make)", File: "/out"}))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestLeftTasksAreTold(t *testing.T) {
 // The start of a sub-agent in the background is told before its end, also where it ends at once or is moved there while
 // it ends; and one that has ended is not moved.
 func TestStartIsToldBeforeTheEnd(t *testing.T) {
-	r := testRun(t, "-p", "/clear") // without a key each call of a model fails
+	r := testRun(t, Options{}) // without a key each call of a model fails
 	conn := r.session.Connect(t.Context())
 	const rounds = 20
 	moved := make([]bool, rounds)
@@ -142,7 +142,7 @@ func TestStartIsToldBeforeTheEnd(t *testing.T) {
 
 // A sub-agent that is still being made can be moved to the background.
 func TestMoveWhatIsBeingMade(t *testing.T) {
-	r := testRun(t, "-p", "/clear")
+	r := testRun(t, Options{})
 	r.work.begin("c1")
 	if r.work.background("c2") {
 		t.Error("another call was moved")

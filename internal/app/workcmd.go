@@ -135,7 +135,7 @@ func (r *run) cmdTasks(_ context.Context, _ *turn.Turn, args string) (string, er
 	}
 	var b strings.Builder
 	for _, t := range slices.Concat(r.tools.tasks.Snapshot(), r.work.snapshot()) {
-		fmt.Fprintf(&b, "%-8s %-9s %8s  %s\n", t.ID, t.State, bytesText(t.Size), oneLine(first(t.Description, t.Command), 80))
+		fmt.Fprintf(&b, "%-8s %-9s %8s  %s\n", t.ID, t.State, event.Bytes(t.Size), event.OneLine(first(t.Description, t.Command), 80))
 	}
 	if b.Len() > 0 {
 		b.WriteString("/tasks ID shows the output of one.\n")
@@ -160,7 +160,7 @@ func (r *run) taskOutput(id string) (string, error) {
 		return "", fmt.Errorf("read the output of %s: %w", id, err)
 	}
 	if size > int64(len(tail)) {
-		text += fmt.Sprintf("\n[the last %s of %s; all of it is in %s]", bytesText(int64(len(tail))), bytesText(size), t.OutputFile)
+		text += fmt.Sprintf("\n[the last %s of %s; all of it is in %s]", event.Bytes(int64(len(tail))), event.Bytes(size), t.OutputFile)
 	}
 	return text + "\n" + r.place.Redact.String(strings.ToValidUTF8(string(tail), "\ufffd")), nil
 }
@@ -288,7 +288,7 @@ func exportMessage(b *strings.Builder, m msg.Message) {
 			fmt.Fprintf(b, "\n%s\n", text)
 		}
 		for _, c := range m.ToolUses() {
-			fmt.Fprintf(b, "\n**%s** `%s`\n", c.Name, oneLine(strings.ReplaceAll(string(c.Input), "`", "'"), 300))
+			fmt.Fprintf(b, "\n**%s** `%s`\n", c.Name, event.OneLine(strings.ReplaceAll(string(c.Input), "`", "'"), 300))
 		}
 	}
 }

@@ -3,5 +3,5 @@
 // the messages of a transcript where there is no trace; out come text, JSON, or a page that is served on this machine
 // alone. It reads, and changes nothing.
 //
-// Command lathe inspect in package app calls it.
+// Command lathe inspect in package cli calls it, and a session that serves its own page.
 package inspect

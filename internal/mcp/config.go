@@ -28,6 +28,14 @@ const (
 	Plugin  Scope = "plugin"
 )
 
+// Name is what lists call the scope.
+func (s Scope) Name() string {
+	if s == SDK || s == Flag {
+		return "dynamic"
+	}
+	return string(s)
+}
+
 // The kinds of connections.
 const (
 	Stdio = "stdio"

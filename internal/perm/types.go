@@ -1,6 +1,9 @@
 package perm
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Verdict is the outcome of a decision. Its zero value is no opinion, never a permission.
 type Verdict int
@@ -73,6 +76,14 @@ type Source struct {
 	Scope string // user, project, local, managed, cli, session
 	File  string
 	Line  int
+}
+
+// Where says where a rule comes from: its scope, and the line of its file.
+func (s Source) Where() string {
+	if s.File == "" {
+		return s.Scope
+	}
+	return fmt.Sprintf("%s %s:%d", s.Scope, s.File, s.Line)
 }
 
 // Rule is one permission rule, such as Bash(npm test:*), with where it came from.

@@ -15,7 +15,9 @@ import (
 
 	"lathe/internal/config"
 	"lathe/internal/git"
+	"lathe/internal/mcp"
 	"lathe/internal/redact"
+	"lathe/internal/session/jsonl"
 	"lathe/internal/sys"
 )
 
@@ -229,4 +231,22 @@ func (p *Place) ProjectName() string {
 		return ""
 	}
 	return p.Sys.Getenv("CLAUDE_CODE_PROJECT_DIR_NAME")
+}
+
+// Sessions is where the sessions of this place are.
+func (p *Place) Sessions() jsonl.Store {
+	return jsonl.Store{StateDir: p.Sys.Dirs.State, Version: p.Sys.Version, Project: p.ProjectName()}
+}
+
+// ServerStore has the user's own entries of MCP servers, and choices about them.
+func (p *Place) ServerStore() mcp.Store {
+	d := p.Sys.Dirs
+	other := ""
+	switch {
+	case p.Sys.Getenv("CLAUDE_CONFIG_DIR") != "":
+		other = filepath.Join(d.Config, ".claude.json")
+	case d.Home != "":
+		other = filepath.Join(d.Home, ".claude.json")
+	}
+	return mcp.NewStore(d.State, other)
 }

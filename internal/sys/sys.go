@@ -1,6 +1,9 @@
 package sys
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Sys is filled once at start; tests fill what they need.
 type Sys struct {
@@ -19,3 +22,6 @@ type Dirs struct {
 	State  string // what Lathe writes: ~/.lathe, or LATHE_HOME
 	Config string // what people already have: ~/.claude, or CLAUDE_CONFIG_DIR
 }
+
+// IsOn reports whether the value of an environment variable switches something on.
+func IsOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }

@@ -5,5 +5,5 @@
 //
 // Start at server.go (methods), then session.go (one conversation), update.go (what becomes of an event).
 //
-// The protocol: https://agentclientprotocol.com/protocol/v1/overview. Called by internal/app for lathe acp.
+// The protocol: https://agentclientprotocol.com/protocol/v1/overview. Called by internal/cli for lathe acp.
 package acp

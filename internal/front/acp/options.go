@@ -3,6 +3,8 @@ package acp
 import (
 	"encoding/json"
 	"slices"
+
+	"lathe/internal/event"
 )
 
 // Settings of a session. The permission mode is told twice, as a mode and as an option, since editors of different
@@ -16,7 +18,7 @@ const (
 	optionThinking = "thinking"
 )
 
-func modesOf(a About) obj {
+func modesOf(a event.About) obj {
 	modes := []obj{}
 	for _, m := range a.Modes {
 		modes = append(modes, named("id", m))
@@ -24,7 +26,7 @@ func modesOf(a About) obj {
 	return obj{"currentModeId": a.Mode, "availableModes": modes}
 }
 
-func named(key string, c Choice) obj {
+func named(key string, c event.Choice) obj {
 	o := obj{key: c.ID, "name": c.Name}
 	if c.Description != "" {
 		o["description"] = c.Description
@@ -32,7 +34,7 @@ func named(key string, c Choice) obj {
 	return o
 }
 
-func optionsOf(a About) []obj {
+func optionsOf(a event.About) []obj {
 	out := []obj{
 		selection(optionMode, "Mode", "mode", "What runs without asking", a.Mode, a.Modes),
 		selection(optionModel, "Model", "model", "", a.Model, a.Models),
@@ -45,17 +47,17 @@ func optionsOf(a About) []obj {
 		if a.Thinking {
 			now = "on"
 		}
-		out = append(out, selection(optionThinking, "Thinking", "model_config", "Think before answering", now, []Choice{{ID: "on", Name: "On"}, {ID: "off", Name: "Off"}}))
+		out = append(out, selection(optionThinking, "Thinking", "model_config", "Think before answering", now, []event.Choice{{ID: "on", Name: "On"}, {ID: "off", Name: "Off"}}))
 	}
 	return out
 }
 
-func selection(id, name, category, description, current string, choices []Choice) obj {
+func selection(id, name, category, description, current string, choices []event.Choice) obj {
 	values := []obj{}
 	for _, c := range choices {
 		values = append(values, named("value", c))
 	}
-	if !slices.ContainsFunc(choices, func(c Choice) bool { return c.ID == current }) {
+	if !slices.ContainsFunc(choices, func(c event.Choice) bool { return c.ID == current }) {
 		values = append(values, obj{"value": current, "name": current})
 	}
 	o := obj{"id": id, "name": name, "category": category, "type": "select", "currentValue": current, "options": values}
@@ -65,7 +67,7 @@ func selection(id, name, category, description, current string, choices []Choice
 	return o
 }
 
-func commandsOf(a About) []obj {
+func commandsOf(a event.About) []obj {
 	out := []obj{}
 	for _, c := range a.Commands {
 		o := obj{"name": c.Name, "description": c.Description}

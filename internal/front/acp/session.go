@@ -31,7 +31,7 @@ type session struct {
 	mu        sync.Mutex
 	prompts   []*prompt // the first one is with the engine, the others wait
 	queries   map[string]chan event.Reply
-	about     About
+	about     event.About
 	ended     bool
 	terminals map[string]string  // of the editor, by the call that they show
 	open      map[string]*asking // what the editor was asked and has not answered, by the id of the question or call
@@ -307,8 +307,8 @@ func (s *session) replied(r event.Reply) {
 }
 
 // describe asks what may be chosen, and keeps it.
-func (s *session) describe() (About, error) {
-	var a About
+func (s *session) describe() (event.About, error) {
+	var a event.About
 	raw, err := s.query("describe", obj{})
 	if err == nil {
 		err = json.Unmarshal(raw, &a)

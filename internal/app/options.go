@@ -1,0 +1,159 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"lathe/internal/mcp"
+	"lathe/internal/perm"
+	"lathe/internal/place"
+	"lathe/internal/session"
+	"lathe/internal/tool"
+)
+
+// Options are what a session begins with. The command line fills them from its flags, package agent from its own options.
+// The zero value is a session in the process's directory that answers to nobody.
+type Options struct {
+	// Where, and which settings count.
+	Dir        string            // working directory; empty: the process's
+	Dirs       []string          // more that the session may work in
+	StateDir   string            // where state is written; empty: as the environment says
+	Env        map[string]string // over the process's environment
+	Settings   string            // a settings file, or settings as JSON
+	Sources    []string          // of user, project and local those that load; nil: all
+	Policy     string            // settings of a host's organisation, as JSON
+	ConfigRoot string            // where the project's settings, commands and skills come from; empty: Dir
+	Trust      bool              // what the project's files grant counts, this time
+	Bare       bool              // no discovery: few tools, no instruction files
+
+	// Which session.
+	Resume          string // an id, a name or a transcript file
+	Continue, Fork  bool
+	ResumeAt        string // the message after which to go on
+	DropsTurn       string // with ResumeAt: refuse if more is left out than the turn of this prompt
+	SessionID, Name string // of a new one
+	NoPersist       bool
+	Refreeze        bool                              // a resumed session's prompt and tools are made anew
+	Store           session.Store                     // nil: files below the state directory
+	Mirror          func(path string, records []byte) // told of what is written to transcripts; nil: nobody is
+	Fixed           bool                              // it is not left for another: who made it knows it by its id
+	Entry           string                            // how it was begun, for its records; empty: as the environment says
+
+	// The model, and limits.
+	Model, Effort  string
+	Fallback       []string
+	Betas          []string // extra features of the API
+	Window         int      // compact as if it had so many tokens; 0: as the settings say, negative: the model's own
+	NoThinking     bool
+	ThinkingBudget *int   // tokens; 0: none; nil: as the environment says
+	Display        string // of the thinking that is shown: summarized or omitted
+	MaxTurns       int    // 0: no limit
+	MaxBudget      float64
+	TaskBudget     int    // output tokens to work for
+	Schema         string // of a structured answer
+	Replay, Record string // recordings: answers from one, writes one
+	Recording      []byte // the same as Replay; the session then uses nothing of the user's
+
+	// What may be done.
+	Mode            string // of permission
+	SkipPermissions bool   // bypassPermissions
+	AllowSkip       bool   // … may be changed to later
+	Allowed, Denied []string
+	Tools           []string    // the built-in ones to offer; nil: all
+	Custom          []tool.Tool // the program's own
+	Servers         []string    // of MCP: files or JSON
+	StrictServers   bool        // and no others
+	Plugins         []PluginDir
+
+	// What is said.
+	System      *string // replaces the system prompt
+	SystemFile  string
+	Append      string // is added to it
+	AppendFile  string
+	Override    string // is sent alone
+	NoDynamic   bool   // nothing that varies stands in it
+	Agent       string // works by this agent
+	Agents      string // defines some
+	AppendAgent string // is added to the prompts of sub-agents
+
+	AppendAgentFile string
+	NoCommands      bool   // a leading slash is text
+	Unknown         bool   // … where nobody knows the command
+	Prompt          string // the first one, where it is known: a local command needs no key
+	Setup           string // init or maintenance: Setup hooks run first
+
+	// Who is there.
+	Print      bool                   // no person sits before it
+	Asks       bool                   // somebody answers permission questions
+	Questions  bool                   // of a Go program: and those of the model
+	Unattended bool                   // nobody answers them, whoever is there
+	PromptTool string                 // who answers them: stdio (the host) or a tool of an MCP server
+	Host       *Host                  // what the host at the other end has asked for; nil: there is none
+	Calls      func(kind string) bool // what can be called at the other end; nil: as Host says
+
+	SuggestPrompts bool // a prompt is suggested after each turn
+	AgentSummaries bool // what sub-agents do is told in words
+	Stages         bool // each stage is told of
+	Trace          bool // … and written beside the transcript
+
+	Log io.Writer // what a person should know; nil: nobody is told
+}
+
+// PluginDir is a plugin that is named for one session.
+type PluginDir struct {
+	Path string
+	MCP  bool // its MCP servers count
+}
+
+// Check refuses what can be seen to be wrong before anything is opened. The words are those of the command line.
+func (o *Options) Check() error {
+	if o.askTool() && !mcp.IsFullName(o.PromptTool) {
+		return fmt.Errorf("--permission-prompt-tool must be stdio or a tool of an MCP server, such as mcp__server__tool, not %q", o.PromptTool)
+	}
+	if o.SessionID != "" && (o.Continue || o.Resume != "") && !o.Fork {
+		return errors.New("--session-id with --resume or --continue needs --fork-session")
+	}
+	for _, rule := range cliRules(o, "") { // who types a rule counts on it: to go on without it could undo a guard
+		if err := perm.Malformed(rule.Text); err != nil {
+			return fmt.Errorf("%s: the rule %q cannot be used: %w", ruleFlag(rule.Effect), rule.Text, err)
+		}
+	}
+	if o.Effort != "" && !slices.Contains([]string{"low", "medium", "high", "xhigh", "max"}, o.Effort) {
+		return fmt.Errorf("--effort must be low, medium, high, xhigh or max, not %q", o.Effort)
+	}
+	if o.Display != "" && o.Display != "summarized" && o.Display != "omitted" {
+		return fmt.Errorf("--thinking-display must be summarized or omitted, not %q", o.Display)
+	}
+	return nil
+}
+
+func ruleFlag(effect perm.Verdict) string {
+	if effect == perm.Deny {
+		return "--disallowedTools"
+	}
+	return "--allowedTools"
+}
+
+// FindPlace finds the place of a session. It starts nothing.
+func (o *Options) FindPlace() (*place.Place, error) {
+	return place.Find(place.Options{
+		Dir: o.Dir, Env: o.Env, State: o.StateDir, Settings: o.Settings, Policy: o.Policy, Sources: o.Sources, ConfigRoot: o.ConfigRoot,
+		Trust: o.Trust || o.hostTrusts(), Version: Version,
+	})
+}
+
+// hostTrusts reports whether a host has named the project's files as sources of settings: that it starts a session with
+// them is its own decision, like --trust.
+func (o *Options) hostTrusts() bool {
+	return o.Host != nil && (slices.Contains(o.Sources, "project") || slices.Contains(o.Sources, "local"))
+}
+
+// log is where warnings go.
+func (o *Options) log() io.Writer {
+	if o.Log == nil {
+		return io.Discard
+	}
+	return o.Log
+}
