@@ -36,7 +36,9 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 	if why == "" && write && (r.Target.Has(shell.Glob) || r.Target.Has(shell.Tilde)) {
 		why = "it has a pattern or a tilde"
 	}
-	if why != "" {
+	if why != "" && len(list) == 0 && s.everything() && !s.restrictsPaths() {
+		f = because(Allow, "default", "a rule for all commands covers the file of "+r.Text)
+	} else if why != "" {
 		f = because(Ask, "path", "the file of "+r.Text+" cannot be told: "+why)
 		if len(list) == 0 && s.restrictsPaths() && !s.confined() {
 			s.out.unsure = append(s.out.unsure, f)
@@ -54,7 +56,7 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 			s.out.ask = append(s.out.ask, g)
 		case g.source.Kind == "protected":
 			s.out.guard = append(s.out.guard, g)
-		case g.verdict == Ask && !write && s.everything():
+		case g.verdict == Ask && (!write || g.source.Kind == "default") && s.everything():
 			g.verdict = Allow
 		}
 		if f.verdict == Abstain || g.verdict > f.verdict {
@@ -69,7 +71,7 @@ func (s *shellCall) redirect(c *shell.Command, r shell.Redir, at []string, write
 	}
 }
 
-// everything says that an allow rule for all commands is in force, which also covers what they read.
+// everything says that an allow rule for all commands is in force, which also covers what they read and write.
 func (s *shellCall) everything() bool {
 	r, _ := s.allowedBy(&shell.Command{Kind: shell.Group}, nil)
 	return r != nil

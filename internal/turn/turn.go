@@ -144,7 +144,8 @@ type Stop struct {
 	Terminal string // terminal reason
 	Text     string // result text, for success with is_error
 	Errors   []string
-	Status   int // HTTP status, for API failures
+	Status   int    // HTTP status, for API failures
+	Reason   string // why the model stopped, where its answer was whole and could not be used: refusal
 	Err      error
 	Deferred *Deferred // a hook wants this call to be decided later
 	Fine     bool      // the turn ends well all the same (a hook ended it); Text is shown, the answer so far counts

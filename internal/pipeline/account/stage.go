@@ -130,6 +130,9 @@ func ended(r *event.Result, stop *turn.Stop) {
 	if stop.Deferred != nil {
 		r.Deferred, r.StopReason = stop.Deferred, stop.Terminal
 	}
+	if stop.Reason != "" {
+		r.StopReason = stop.Reason
+	}
 	r.IsError, r.Subtype, r.Terminal, r.APIStatus = true, stop.Subtype, stop.Terminal, stop.Status
 	if r.Subtype == "" {
 		r.Subtype = event.ErrDuring

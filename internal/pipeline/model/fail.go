@@ -17,7 +17,7 @@ import (
 const synthetic = "<synthetic>"
 
 // ended is an answer that ends the turn with a text for the person.
-type ended struct{ category, terminal, text string }
+type ended struct{ category, terminal, text, reason string }
 
 func (e *ended) Error() string { return e.text }
 
@@ -49,14 +49,14 @@ func (p *pass) fail(ctx context.Context, err error) error {
 	if e != nil {
 		status = e.Status
 	}
-	m := msg.Message{Kind: msg.KindAssistant, Model: synthetic, APIError: stop.category, Blocks: []msg.Block{msg.Text(stop.text)}}
+	m := msg.Message{Kind: msg.KindAssistant, Model: synthetic, APIError: stop.category, StopReason: stop.reason, Blocks: []msg.Block{msg.Text(stop.text)}}
 	if e != nil {
 		m.RequestID = e.RequestID
 	}
 	if err := p.t.Append(m); err != nil {
 		return err
 	}
-	return &turn.Stop{Subtype: event.Success, Terminal: stop.terminal, Text: stop.text, Status: status, Err: err}
+	return &turn.Stop{Subtype: event.Success, Terminal: stop.terminal, Text: stop.text, Status: status, Reason: stop.reason, Err: err}
 }
 
 func (p *pass) interrupted(ctx context.Context) error {

@@ -20,7 +20,7 @@ func (p *pass) settle(ctx context.Context) (again bool, err error) {
 		if err := p.withdraw(a, "the model refused"); err != nil {
 			return false, err
 		}
-		return false, &ended{category: "invalid_request", terminal: "model_error", text: refusal(a)}
+		return false, &ended{category: "invalid_request", terminal: "model_error", text: refusal(a), reason: a.asm.stop}
 	case "model_context_window_exceeded":
 		return p.overflown(ctx)
 	case "pause_turn":
