@@ -253,6 +253,30 @@ for await (const l of readline.createInterface({ input: process.stdin })) { cons
     assert.ok(o.agentID); assert.ok(p.has("sub"));
   });
 
+  const works = (mode) => [
+    say(call("Agent", { description: "d", prompt: "sub task 3", subagent_type: "w", run_in_background: false })),
+    { when: { user: "sub task 3" }, ...say(call("Write", { file_path: "${CWD}/sub", content: "s" }), call("Bash", { command: "touch cmd" })), times: 1 },
+    say("sub end"), say(call("Write", { file_path: "${CWD}/own", content: "o" })), say("done " + mode),
+  ];
+  for (const [mode, asked, files] of [["plan", ["own"], ["own"]], ["dontAsk", ["own"], ["own"]], ["acceptEdits", ["sub", "touch cmd", "own"], ["sub", "cmd", "own"]], ["bypassPermissions", ["sub", "touch cmd", "own"], ["sub", "cmd", "own"]], [undefined, ["sub", "touch cmd", "own"], ["sub", "cmd", "own"]]]) {
+    add(`agents: a definition's mode ${mode} below a session in default`, works(mode), async (p) => {
+      const got = [];
+      const s = await p.all("x", {
+        agents: { w: { description: "d", prompt: "WORKER", permissionMode: mode } },
+        canUseTool: async (n, i, o) => { got.push([i.command ?? path.basename(i.file_path), !!o.agentID]); return { behavior: "allow", updatedInput: i }; },
+      });
+      assert.deepEqual(got.map((g) => g[0]).filter((g) => mode !== "plan" || g !== "touch cmd"), asked);
+      assert.ok(got.every(([what, inside]) => inside === (what !== "own")));
+      for (const f of ["sub", "own"]) assert.equal(p.has(f), files.includes(f), f);
+      assert.equal(s.type("system", "informational").some((m) => /no more rights/.test(m.content)), mode === "acceptEdits" || mode === "bypassPermissions");
+    });
+  }
+  add("agents: a session in acceptEdits keeps it for its agents", works("acceptEdits"), async (p) => {
+    const s = await p.all("x", { permissionMode: "acceptEdits", agents: { w: { description: "d", prompt: "WORKER", permissionMode: "plan" } } });
+    assert.ok(p.has("sub") && p.has("cmd") && p.has("own"));
+    assert.equal(s.result.permission_denials.length, 0);
+  });
+
   add("background command ends and starts a turn of its own", [
     say(call("Bash", { command: "until [ -e go ]; do sleep 0.02; done; echo finished-22", run_in_background: true })), say("waiting"), say("it ended"),
   ], async (p) => {

@@ -69,6 +69,19 @@ func (r *run) mode() perm.Mode {
 	return perm.Narrower(r.agent.parent.mode(), perm.Mode(r.agent.def.Mode))
 }
 
+// tellMode says that a definition wishes for a mode that would give more rights than the conversation above has.
+func (r *run) tellMode() {
+	wish, mode := perm.Mode(r.agent.def.Mode), r.mode()
+	if mode == perm.ModeAcceptEdits || mode == perm.ModeAuto || mode == perm.ModeBypass {
+		return // it goes on without questions as it is
+	}
+	switch wish {
+	case perm.ModeAcceptEdits, perm.ModeAuto, perm.ModeBypass:
+		_ = r.root().session.Relay(event.Envelope{Event: event.Notice{Level: "info", Text: fmt.Sprintf(
+			"the agent %s asks for the mode %s: it works in %s, since a sub-agent has no more rights than the session", r.agent.def.Name, wish, mode)}})
+	}
+}
+
 // startAgent carries out a call of the tool Agent.
 func (r *run) startAgent(ctx context.Context, q toolagent.Request) (tool.Result, error) {
 	release, err := r.agentSlot()
@@ -84,6 +97,7 @@ func (r *run) startAgent(ctx context.Context, q toolagent.Request) (tool.Result,
 		release()
 		return tool.Result{}, err
 	}
+	child.tellMode()
 	return r.root().work.start(ctx, child, q, release)
 }
 
