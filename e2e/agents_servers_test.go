@@ -58,3 +58,29 @@ func TestAgentOwnServers(t *testing.T) {
 		})
 	}
 }
+
+// A server of a definition takes no name by which a rule, or the session, means another one.
+func TestAgentOwnServersTakeNoNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"notes__more", "notes_", "my notes"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+				a := fakeapi.Text("done")
+				if !isWorker(q) && first(q) {
+					a = answer(handOver("worker", "look"))
+				}
+				return &a
+			}})
+			r.file(".claude/agents/worker.md", fmt.Sprintf("---\nname: worker\ndescription: works\nmcpServers:\n  - %q:\n      command: %q\n---\nYou are the worker.\n", name, serverPath(t)))
+			r.must("-p", "go", "--trust", "--mcp-config", fmt.Sprintf(`{"mcpServers":{"my_notes":{"command":%q}}}`, serverPath(t)))
+			for _, q := range r.api.Requests() {
+				for _, tool := range toolNames(t, q) {
+					if isWorker(q) && strings.HasPrefix(tool, "mcp__") && !strings.HasPrefix(tool, "mcp__my_notes__") {
+						t.Errorf("the worker has %s", tool)
+					}
+				}
+			}
+		})
+	}
+}

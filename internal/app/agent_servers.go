@@ -36,9 +36,15 @@ func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
 		}
 	}
 	note(problems)
+	list, problems = mcp.Merge(list) // the rules for names are those of other entries
+	note(problems)
 	list = r.allowedServers(list, note)
 	if s := r.root().servers; s != nil {
-		list = slices.DeleteFunc(list, func(c mcp.Config) bool { _, taken := s.set.Server(c.Name); return taken })
+		taken := map[string]bool{}
+		for _, st := range s.set.Status() {
+			taken[mcp.Prefix(st.Name)] = true // a tool of the session's must not be another one here
+		}
+		list = slices.DeleteFunc(list, func(c mcp.Config) bool { return taken[mcp.Prefix(c.Name)] })
 	}
 	return list
 }

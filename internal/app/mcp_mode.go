@@ -55,9 +55,12 @@ func (m *serverModes) of(tool string, mode perm.Mode) perm.Mode {
 	}
 	m.mu.RLock()
 	defer m.mu.RUnlock()
+	longest := 0 // as a tool's owner is found: mcp__a__b__c is of the server a__b, where there is one
 	for name, pinned := range m.modes {
-		if strings.HasPrefix(tool, mcp.Prefix(name)) {
-			return pinned
+		switch p := mcp.Prefix(name); {
+		case !strings.HasPrefix(tool, p) || len(p) < longest:
+		case len(p) > longest, pinned == perm.ModeDefault: // of two names that tools spell alike the stricter mode counts
+			longest, mode = len(p), pinned
 		}
 	}
 	return mode

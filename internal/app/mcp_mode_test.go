@@ -7,7 +7,7 @@ import (
 )
 
 func TestServerModes(t *testing.T) {
-	m := &serverModes{modes: map[string]perm.Mode{"asked": perm.ModeDefault, "judged": perm.ModeAuto}}
+	m := &serverModes{modes: map[string]perm.Mode{"asked": perm.ModeDefault, "judged": perm.ModeAuto, "a": perm.ModeAuto, "a__b": perm.ModeDefault, "s.t": perm.ModeAuto, "s t": perm.ModeDefault}}
 	for _, c := range []struct {
 		tool       string
 		mode, want perm.Mode
@@ -18,6 +18,9 @@ func TestServerModes(t *testing.T) {
 		{"mcp__judged__x", perm.ModePlan, perm.ModePlan},
 		{"mcp__asked__x", perm.ModeDontAsk, perm.ModeDontAsk},
 		{"mcp__askedtoo__x", perm.ModeBypass, perm.ModeBypass},
+		{"mcp__a__b__x", perm.ModeBypass, perm.ModeDefault},
+		{"mcp__a__x", perm.ModeBypass, perm.ModeAuto},
+		{"mcp__s_t__x", perm.ModeBypass, perm.ModeDefault},
 		{"Bash", perm.ModeBypass, perm.ModeBypass},
 	} {
 		if got := m.of(c.tool, c.mode); got != c.want {

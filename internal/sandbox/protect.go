@@ -139,7 +139,8 @@ func isGitDir(dir string) bool {
 }
 
 // gitDir makes a git folder writable but for its settings, its hooks, and the pointers that would put others in
-// their place. For commondir and config.worktree no placeholder can stand: git itself would read it.
+// their place. For commondir and config.worktree no placeholder can stand: git itself would read it. The
+// second may be there for each linked work tree, too.
 func (d *deriver) gitDir(dir string) {
 	dir, ok := real(dir)
 	if !ok || !isGitDir(dir) {
@@ -170,7 +171,7 @@ func (d *deriver) gitDir(dir string) {
 			switch {
 			case exists(path):
 				d.keep(path)
-			case sub == dir && name != "gitdir":
+			case sub == dir && name != "gitdir", name == "config.worktree":
 				d.policy.Restore = appendNew(d.policy.Restore, path)
 			}
 		}
