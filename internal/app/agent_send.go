@@ -229,6 +229,11 @@ func (r *run) goOn(ctx context.Context, a addressee, m toolagent.Message) (toola
 	if state == nil {
 		return toolagent.Sent{}, errors.New("nothing is left of sub-agent " + a.id)
 	}
+	if t := a.rec.Tree; t != nil && !a.own {
+		if err := r.knowsTree(t); err != nil {
+			return toolagent.Sent{}, fmt.Errorf("sub-agent %s cannot go on: its work tree is %q, %w", a.id, t.Path, err)
+		}
+	}
 	release, err := r.agentSlot()
 	if err != nil {
 		return toolagent.Sent{}, err

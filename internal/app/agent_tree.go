@@ -105,6 +105,27 @@ func (r *run) haveTree(ctx context.Context) error {
 	return nil
 }
 
+// knowsTree says why a tree that a transcript names is not one that this session would have made: a transcript may have come
+// from elsewhere, and what it names would be where the sub-agent reads and writes without a question.
+func (r *run) knowsTree(t *agentTree) error {
+	top := r.place.Root
+	if t.Root != first(top, r.place.Sys.Dirs.Work) {
+		return errors.New("which belongs to another checkout than this session")
+	}
+	real, err := file.Resolve(t.Path)
+	switch {
+	case err != nil || real != filepath.Clean(t.Path):
+		return errors.New("which leads elsewhere by a link")
+	case t.Branch != "" && (filepath.Dir(t.Path) != filepath.Join(top, ".claude", "worktrees") || !strings.HasPrefix(t.Branch, "worktree-agent-")):
+		return errors.New("which is not where work trees are made")
+	case t.Branch == "" && !r.makesTrees():
+		return errors.New("and no WorktreeCreate hook is there any more that could have made it")
+	case within(t.Path, r.place.Sys.Dirs.Home) || within(t.Path, t.Root):
+		return errors.New("which holds more than a work tree")
+	}
+	return nil
+}
+
 // makesTrees reports whether a hook makes the work trees of sub-agents.
 func (r *run) makesTrees() bool { return r.hooks != nil && r.hooks.bus.Has(hook.WorktreeCreate, "") }
 

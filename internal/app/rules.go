@@ -318,7 +318,12 @@ func (r *run) env() perm.Env {
 	if r.memory.Dir != "" {
 		free = []string{r.memory.Dir}
 	}
+	var copied, original string
+	if t := r.tree(); t != nil {
+		copied, original = t.Path, t.Root
+	}
 	return r.notes.over(perm.Env{
+		Copy: copied, Original: original,
 		Free: free, Rules: r.skillSet(r.ruleset()), Mode: r.mode(), Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,

@@ -24,8 +24,9 @@ type outcome struct {
 	wanted                             [][]shell.Word // uncovered commands, for suggestions
 	reads                              []string       // uncovered directories of cd, for suggestions
 	noSuggest                          bool
-	looks                              int  // directory entries that may still be looked at
-	links                              bool // the script makes links, see linksFirst
+	looks                              int     // directory entries that may still be looked at
+	gitRuns                            *string // see gitRuns; nil before anybody has looked
+	links                              bool    // the script makes links, see linksFirst
 }
 
 const (

@@ -90,8 +90,10 @@ func (s *shellCall) harmless(c *shell.Command, layers []layer, at []string) (f f
 	if name == "git" && s.elsewhere(at) {
 		return f, "git may run in another repository, whose settings can name programs"
 	}
-	if name == "git" && s.env.GitRuns != "" {
-		return f, "git would run " + s.env.GitRuns + ", and this repository is not trusted"
+	if name == "git" {
+		if runs := s.gitRuns(); runs != "" {
+			return f, "git would run " + runs + ", and this repository is not trusted"
+		}
 	}
 	if dir := s.planted(name, at); dir != "" {
 		return f, name + " may be a program of " + dir + ", which is on the search path"

@@ -21,9 +21,12 @@ type Env struct {
 	Protected []string
 	// Free are directories (absolute) below protected ones that may be written like any other: plan files, memory.
 	Free []string
-	// GitRuns is what a reading command of git would run because the repository itself says so, where that is not
-	// trusted; empty for nothing. Then git is asked for.
-	GitRuns string
+	// GitRuns is what a reading command of git would run at this moment because the repository itself says so, where that
+	// is not trusted; empty for nothing. Then git is asked for. Nil: the repository is trusted.
+	GitRuns func() string
+	// Copy is a directory in which a copy of Original lies, such as a work tree of git: what rules deny or ask for there
+	// holds here, too. Both are absolute, with links resolved; empty for none.
+	Copy, Original string
 	// Tracked lists the files that git tracks in a repository, relative to its root, with slashes; ok is false where that
 	// is not known. Nil: it is never known.
 	Tracked func(root string) (paths []string, ok bool)

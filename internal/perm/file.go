@@ -188,8 +188,12 @@ func (e *Env) restricted(tool string, write bool, t target) finding {
 	if s == nil {
 		return finding{}
 	}
+	names := t.names
+	if e.Copy != "" {
+		names = e.withOriginals(names)
+	}
 	for _, effect := range []Verdict{Deny, Ask} {
-		for _, name := range t.names {
+		for _, name := range names {
 			if r := firstPath(s.read[effect], tool, name); r != nil {
 				return byRule(effect, r, name)
 			}
@@ -202,6 +206,17 @@ func (e *Env) restricted(tool string, write bool, t target) finding {
 		}
 	}
 	return finding{}
+}
+
+// withOriginals adds to names in a copy those of what they are copies of.
+func (e *Env) withOriginals(names []string) []string {
+	out := names[:len(names):len(names)]
+	for _, name := range names {
+		if rest, ok := cutDir(name, e.common(e.Copy)); ok && rest != "" {
+			out = append(out, e.common(e.Original)+"/"+rest)
+		}
+	}
+	return out
 }
 
 // granted returns an allow rule for a path: one that covers both its name and where it lands. An edit rule also

@@ -1,6 +1,7 @@
 package perm
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -277,9 +278,17 @@ func (e *Env) restrictsBelow(at []string) *Rule {
 
 // reachedBelow is a rule that keeps something at or below a directory from being read, "" for any; nil without one.
 func (e *Env) reachedBelow(dir string) *Rule {
+	dirs := []string{dir}
+	if e.Copy != "" {
+		dirs = e.withOriginals(dirs)
+		if _, ok := cutDir(e.common(e.Copy), dir); ok {
+			dirs = append(dirs, e.common(e.Original))
+		}
+	}
 	for _, effect := range []Verdict{Deny, Ask} {
 		for i := range e.Rules.read[effect] {
-			if r := &e.Rules.read[effect][i]; dir == "" || r.reaches(dir) {
+			r := &e.Rules.read[effect][i]
+			if dir == "" || slices.ContainsFunc(dirs, r.reaches) {
 				return &r.rule
 			}
 		}

@@ -29,6 +29,18 @@ func (s *shellCall) elsewhere(at []string) bool {
 	return false
 }
 
+// gitRuns is what git would run by itself; one decision looks once.
+func (s *shellCall) gitRuns() string {
+	if s.out.gitRuns == nil && s.env.GitRuns != nil {
+		runs := s.env.GitRuns()
+		s.out.gitRuns = &runs
+	}
+	if s.out.gitRuns == nil {
+		return ""
+	}
+	return *s.out.gitRuns
+}
+
 // planted is a directory of the search path that lies in the working directories, or is relative, and has a program of
 // the name; "" when there is none.
 func (s *shellCall) planted(name string, at []string) string {

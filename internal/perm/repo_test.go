@@ -94,9 +94,27 @@ func TestUntrustedRepositoryThatRuns(t *testing.T) {
 		{"its setting core.fsmonitor", "ls", Allow},
 	} {
 		input, _ := json.Marshal(map[string]string{"command": c.command})
-		env := Env{Workspace: Workspace{Cwd: dir, Roots: []string{dir}}, GitRuns: c.runs}
+		env := Env{Workspace: Workspace{Cwd: dir, Roots: []string{dir}}, GitRuns: func() string { return c.runs }}
 		if d := Decide(Request{Tool: "Bash", Input: input}, env); d.Verdict != c.want {
 			t.Errorf("%s where git runs %q: %s, want %s: %s", c.command, c.runs, d.Verdict, c.want, d.Reason)
 		}
+	}
+}
+
+// What git would run is asked each time: an earlier command may have put settings there. One decision asks once.
+func TestGitRunsIsAskedEachTime(t *testing.T) {
+	env := testEnv(t, ModeDefault, nil, nil, nil)
+	looks, runs := 0, ""
+	env.GitRuns = func() string { looks++; return runs }
+	if d := Decide(bash("git status && git log"), env); d.Verdict != Allow || looks != 1 {
+		t.Errorf("%v after %d looks", d.Verdict, looks)
+	}
+	runs = "its setting core.fsmonitor"
+	if d := Decide(bash("git status"), env); d.Verdict != Ask {
+		t.Error(d.Verdict)
+	}
+	looks = 0
+	if Decide(bash("ls"), env); looks != 0 {
+		t.Errorf("%d looks for a command that runs no git", looks)
 	}
 }

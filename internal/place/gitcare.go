@@ -2,7 +2,6 @@ package place
 
 import (
 	"context"
-	"sync"
 
 	"lathe/internal/git"
 	"lathe/internal/perm"
@@ -12,16 +11,11 @@ import (
 // configuration may hold in it alone.
 func (p *Place) Move(work, root string) {
 	p.Sys.Dirs.Work, p.Root = work, root
-	p.lookAtGit()
-}
-
-// lookAtGit returns what an untrusted repository would have git run, once somebody asks.
-func (p *Place) lookAtGit() {
-	p.gitRuns = sync.OnceValue(func() string { return git.Runs(context.Background(), p.Root) })
 }
 
 // Care tells the engine what makes plain commands in this place something else than their names say: programs on the
-// search path, and what an untrusted repository would have git run.
+// search path, and what an untrusted repository would have git run. That is looked at when it matters, and each time: a
+// command that was allowed for something else may have put settings there.
 func (p *Place) Care(env *perm.Env, tool string) {
 	if tool != "Bash" && tool != "Monitor" {
 		return
@@ -30,5 +24,5 @@ func (p *Place) Care(env *perm.Env, tool string) {
 	if p.Trusted {
 		return
 	}
-	env.GitRuns = p.gitRuns()
+	env.GitRuns = func() string { return git.Runs(context.Background(), p.Root) }
 }

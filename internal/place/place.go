@@ -36,8 +36,7 @@ type Place struct {
 	Settings    *config.Settings
 	Places      config.Places // where they were looked for
 	Redact      *redact.Redactor
-	Notes       []string      // to tell the user at the start
-	gitRuns     func() string // see care
+	Notes       []string // to tell the user at the start
 }
 
 // Options say which place is meant. The zero value is the process's directory, with all settings of it.
@@ -86,7 +85,6 @@ func Find(o Options) (*Place, error) {
 	if p.Settings, err = config.Load(places); err != nil {
 		return nil, err
 	}
-	p.lookAtGit()
 	p.judgeTrust(o.Trust)
 	p.Settings.TrustProject(p.Counts())
 	places.Trusted = p.Counts()
