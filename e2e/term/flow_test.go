@@ -58,6 +58,26 @@ func TestTenThousandLines(t *testing.T) {
 	whole(t, s.all(), 10_000)
 }
 
+// A table that comes after the screen became narrower is made for that, and nothing of it is cut off.
+func TestTableOnANarrowerScreen(t *testing.T) {
+	halves := []string{"Look at this.\n\n", "| file | what it is for | lines |\n|---|---|--:|\n" +
+		"| internal/screen/resize.go | takes a new size of the terminal and paints | 340 |\n| b.go | 日本語 | 12 |\n\nfin.\n"}
+	a := answer(fakeapi.Block{Text: halves[0] + halves[1], Chunks: halves})
+	a.Faults = []fakeapi.Fault{{Kind: fakeapi.FaultStall, AfterEvents: 4}}
+	r := newRig(t, fakeapi.Sequence(a))
+	s := r.start(100, 40)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("Look at this.")
+	s.resize(40, 40)
+	s.waitFor("manual mode opus-5-5") // the status line ends where the narrower screen does
+	for r.api.Requests()[0].Sent == 4 {
+		r.api.Release()
+		time.Sleep(time.Millisecond)
+	}
+	s.waitFor("fin.", "file: internal/screen/resize.go", "what it is for: takes a new size of the", "  terminal and paints", "日本語", "lines: 340")
+}
+
 func TestResizeWhileStreaming(t *testing.T) {
 	a := fakeapi.Answer{Text: longAnswer(300), Chunk: 60}
 	a.EventDelay = fakeapi.Duration(3 * time.Millisecond)

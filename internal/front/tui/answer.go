@@ -18,6 +18,17 @@ func (u *ui) newStream() streamer {
 	})}
 }
 
+// relay makes the answer that comes fit the screen of now.
+func (u *ui) relay() {
+	if u.work.stream == nil {
+		return
+	}
+	u.work.stream.Resize(u.cols - 1)
+	if u.full != nil {
+		u.work.lines = u.newStream().Write(u.work.streamed.String())
+	}
+}
+
 // knowsLinks guesses whether the terminal makes links of OSC 8.
 func knowsLinks(getenv func(string) string) bool {
 	switch getenv("TERM_PROGRAM") {

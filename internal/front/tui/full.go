@@ -46,6 +46,7 @@ func (u *ui) toFull() {
 	_ = u.inline.Leave()
 	u.tty.Alt(true, !u.noMouse)
 	u.full = newFullView(u, false)
+	u.relay()
 }
 
 // toInline changes back. What came meanwhile is printed then.
@@ -71,6 +72,7 @@ func (u *ui) openTranscript() {
 	u.tty.Alt(true, true)
 	u.full = newFullView(u, true)
 	u.lent = true // the inline screen stands behind it, as it was
+	u.relay()
 }
 
 // closeTranscript goes back to where it was opened.

@@ -19,13 +19,7 @@ const (
 
 // picture is what the inline screen shows next.
 func (u *ui) picture() screen.Frame {
-	var f screen.Frame
-	for _, l := range u.commit {
-		if l.Fixed {
-			l.Text = width.Cut(l.Text, u.cols, "…")
-		}
-		f.Commit = append(f.Commit, l)
-	}
+	f := screen.Frame{Commit: u.commit} // what was made for another width is wrapped, not cut: nothing is lost
 	u.commit = nil
 	if u.work.stream != nil {
 		f.Open = u.work.stream.Open()

@@ -38,6 +38,7 @@ func (u *ui) planDialog(e event.Ask) dialog {
 		body: func(cols int) []string {
 			var out []string
 			s := u.newStream()
+			s.Resize(cols)
 			for _, l := range append(s.Write(in.Plan), s.Close()...) {
 				out = append(out, l.Rows(cols)...)
 			}

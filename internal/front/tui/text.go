@@ -11,6 +11,7 @@ type streamer interface {
 	Write(text string) []width.Line
 	Open() []width.Line // what is not final yet
 	Close() []width.Line
+	Resize(cols int) // for what comes
 }
 
 // rowsOf breaks text into rows at words.

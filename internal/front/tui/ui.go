@@ -271,6 +271,7 @@ func (u *ui) resized() {
 	if u.full != nil {
 		u.full.resize(u.cols, u.rows)
 	}
+	u.relay()
 	if err := u.inline.Resize(u.cols, u.rows); err != nil {
 		u.quit = true
 	}

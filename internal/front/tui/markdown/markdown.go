@@ -88,6 +88,9 @@ func (r *Renderer) Open() []width.Line {
 	return r.open
 }
 
+// Resize takes a new width of the screen, for what is not finished yet.
+func (r *Renderer) Resize(cols int) { r.opts.Width, r.opened = max(1, cols), false }
+
 // Close ends the text and returns the last lines.
 func (r *Renderer) Close() []width.Line {
 	r.opened = false

@@ -19,7 +19,7 @@ type Table struct {
 func Fit(th *theme.Theme, t Table, room int) []width.Line {
 	cols, ok := columns(append([][]string{t.Head}, t.Rows...), room)
 	if !ok {
-		return stacked(th, t.Head, t.Rows)
+		return stacked(th, t.Head, t.Rows, room)
 	}
 	head := make([]string, len(t.Head))
 	for i, h := range t.Head {
@@ -171,7 +171,7 @@ func (t *grid) align(i int) byte {
 }
 
 // stacked shows each row as lines of "header: cell", for narrow screens.
-func stacked(th *theme.Theme, head []string, body [][]string) []width.Line {
+func stacked(th *theme.Theme, head []string, body [][]string, room int) []width.Line {
 	var out []width.Line
 	for i, row := range body {
 		if i > 0 {
@@ -184,6 +184,10 @@ func stacked(th *theme.Theme, head []string, body [][]string) []width.Line {
 			label := th.Strong.Paint(head[k] + ":")
 			if head[k] == "" {
 				label = "-"
+			}
+			if word := longestWord(c); word > max(room/2, room-width.Of(label)-1) && word <= room-2 { // whole, in a row below
+				out = append(out, width.Line{Text: label}, width.Line{Text: "  " + c, Hang: "  ", Prose: true})
+				continue
 			}
 			out = append(out, width.Line{Text: label + " " + c, Hang: "  ", Prose: true})
 		}

@@ -5,7 +5,7 @@ import "strings"
 // Filled is the text of a line of prose, made so that a terminal of cols columns, which breaks anywhere, breaks between
 // words: where a word does not fit any more, spaces fill the row, and the hanging indent is spaces too. So no line end
 // comes into what is copied, only more of the spaces that stood there, and none inside of a word. What cannot go to the next row without a
-// great gap breaks at the edge: a word longer than half a row, and text of wide characters, which needs no spaces. Other lines are
+// great gap, of more than half a row, breaks at the edge: a long word, and text of wide characters, which needs no spaces. Other lines are
 // returned as they are.
 func (l Line) Filled(cols int) string {
 	if !l.Prose || len(l.Text) < cols && isPlain(l.Text) || cols < 4 {
@@ -57,7 +57,7 @@ func (f *filler) word(w string) {
 		f.b.WriteString(w)
 		return
 	}
-	whole = whole && cells <= f.cols/2
+	whole = whole && f.hang+cells < f.cols && (cells <= f.cols/2 || f.cols-f.at <= (f.cols+1)/2)
 	end := f.at + f.spaces
 	if f.at > 0 && (end >= f.cols || whole && end+cells >= f.cols) {
 		f.wrap()

@@ -148,9 +148,11 @@ func TestFilled(t *testing.T) {
 		{"one two three", "", 20, []string{"one two three"}},
 		{"one two three", "", 13, []string{"one two      ", "three"}},
 		{"one two three", "", 10, []string{"one two   ", "three"}},
-		{"one two three", "", 7, []string{"one    ", "two thr", "ee"}}, // a word at the edge would be joined to the next one in a copy
+		{"one two three", "", 7, []string{"one    ", "two    ", "three"}}, // a word at the edge would be joined to the next one in a copy
 		{"• one two three", "  ", 10, []string{"• one two ", "  three"}},
 		{"a https://example.org/long b", "", 12, []string{"a https://ex", "ample.org/lo", "ng b"}},
+		{"seen in exactly/as/long b", "", 16, []string{"seen in exactly/", "as/long b"}},
+		{"we see it in exactly/as/long b", "", 16, []string{"we see it in    ", "exactly/as/long ", "b"}},
 		{"a exactly/as/long b", "", 17, []string{"a exactly/as/long", " b"}},
 		{"• 中文字符没有空格。好 end", "  ", 9, []string{"• 中文字", "符没有空", "格。好   ", "  end"}},
 		{"a \x1b[4mlinked words\x1b[m b", "", 10, []string{"a \x1b[4mlinked\x1b[m  \x1b[4m", "words\x1b[m b"}},
