@@ -3,6 +3,7 @@ package compact
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/internal/msg"
@@ -14,29 +15,27 @@ const (
 	collapseLines = 60
 )
 
-// Collapse replaces finished chains of tool calls, those of turns that were answered, by one line for each call.
-// What the person and the model said stays, and the last of these turns as a whole.
+// Collapse replaces finished chains of tool calls by one line for each call: those of turns that were answered but for
+// the last of these, and those of the running turn that lie far back where the settings say so. What the person and the
+// model said stays, and so do skills that were loaded and what the person was asked.
 func Collapse(view []msg.Message, s Settings) ([]msg.Message, Report) {
 	return report(view, findChains(view, s), s)
 }
 
 func findChains(view []msg.Message, s Settings) Edit {
 	a, stands := study(view, s), standing(view)
-	end := unanswered(view)
-	for end > 0 && !typed(view[end-1]) { // the last turn that was answered stays whole
-		end--
-	}
+	end := chainsEnd(view, s)
 	e := Edit{Step: "collapse"}
 	for i := 0; i < end; {
 		// What stands before the first answer came with the prompt, and stays with it.
-		if !a.safe[i] || !inChain(view[i]) || view[i].Kind != msg.KindAssistant {
+		if !a.safe[i] || !a.inChain(i) || view[i].Kind != msg.KindAssistant {
 			i++
 			continue
 		}
 		to, calls := i, 0
 		var keep []string
 		last := -1
-		for ; to < end && inChain(view[to]); to++ {
+		for ; to < end && a.inChain(to); to++ {
 			calls += len(view[to].ToolUses())
 			if a.safe[to+1] {
 				last = to
@@ -66,17 +65,45 @@ func findChains(view []msg.Message, s Settings) Edit {
 	return e
 }
 
-// inChain reports messages of a chain: answers with calls, results, and what the program put between them.
-func inChain(m msg.Message) bool {
-	switch m.Kind {
+// chainsEnd is where chains end that may be replaced. The last turn that was answered stays whole, and after a large
+// part of the running one it is that turn's beginning that goes.
+func chainsEnd(view []msg.Message, s Settings) int {
+	end := unanswered(view)
+	for end > 0 && !typed(view[end-1]) {
+		end--
+	}
+	if s.Running <= 0 {
+		return end
+	}
+	tail := len(view)
+	for rest := s.Running; tail > end && rest > 0; tail-- {
+		rest -= s.Counter.Messages(view[tail-1 : tail])
+	}
+	return tail
+}
+
+// inChain reports messages of a chain: answers with calls, results, and what the program put between them. It ends at
+// a call whose result counts on.
+func (a *answers) inChain(i int) bool {
+	switch m := a.view[i]; m.Kind {
 	case msg.KindAssistant:
-		return m.StopReason == "" || m.StopReason == "tool_use"
+		return (m.StopReason == "" || m.StopReason == "tool_use") && !slices.ContainsFunc(m.ToolUses(), countsOn)
 	case msg.KindUser:
+		for _, b := range m.Blocks {
+			if b.Type == msg.TypeToolResult && countsOn(a.calls[b.ToolUseID].use) {
+				return false
+			}
+		}
 		return hasResult(m) || m.Meta
 	case msg.KindAttachment, msg.KindSystem:
 		return m.Subtype != SubEdit
 	}
 	return false
+}
+
+// countsOn reports a call whose result is instructions or a person's own words.
+func countsOn(use msg.Block) bool {
+	return slices.Contains([]string{"Skill", "AskUserQuestion", "ExitPlanMode"}, use.Name)
 }
 
 func chainText(chain []msg.Message, a *answers) string {

@@ -125,6 +125,9 @@ func (s *Stage) look(t *turn.Turn) sight {
 	if !v.counted {
 		v.size += v.set.Overhead
 	}
+	if t.Step > 1 {
+		v.set.Running = v.size / 4
+	}
 	return v
 }
 

@@ -128,7 +128,7 @@ func (e Edit) apply(view []msg.Message, end int) (out []msg.Message, first int) 
 func (e Edit) dropThinking(head []msg.Message) int {
 	first := -1
 	from := indexOf(head, e.Thinking)
-	if from < 0 {
+	if keep := indexOf(head, e.KeepFrom); from < 0 || keep >= 0 && keep <= from {
 		return -1
 	}
 	for i := from; i < len(head) && (e.KeepFrom == "" || head[i].ID != e.KeepFrom); i++ {

@@ -105,6 +105,47 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// In the running turn the calls that lie far back become one line each, but for those whose results count on; thinking
+// behind them goes.
+func TestCollapseInTheRunningTurn(t *testing.T) {
+	read := func(id string) []msg.Message {
+		return []msg.Message{call("a"+id, id, "Read", `{"file_path":"/`+id+`"}`), result(id, long)}
+	}
+	view := slices.Concat([]msg.Message{user("one")}, read("1"), read("2"), []msg.Message{call("s", "s", "Skill", `{"skill":"x"}`), result("s", long)},
+		read("3"), read("4"), []msg.Message{user("and this")}, read("5"), read("6"), read("7"))
+	c := token.Counter{}
+	for _, tt := range []struct {
+		tail int
+		want []string
+	}{
+		{0, nil},
+		{c.Messages(view[14:]) - 10, []string{
+			"one", "cut m1 [Tool calls of this turn, shortened. Th…", "ms", "rs " + clip(long, 70), "cut m3 [Tool calls of this turn, shortened. Th…",
+			"and this", "m5", "r5 " + clip(long, 70), "m6", "r6 " + clip(long, 70), "m7", "r7 " + clip(long, 70),
+		}},
+		{c.Messages(view), nil},
+	} {
+		out, r := Collapse(view, Settings{Running: tt.tail})
+		if tt.want == nil {
+			if r.FirstChanged >= 0 {
+				t.Errorf("tail of %d: %v", tt.tail, shape(out))
+			}
+			continue
+		}
+		if diff := cmp.Diff(tt.want, shape(out)); diff != "" {
+			t.Errorf("tail of %d: %s", tt.tail, diff)
+		}
+		e := *r.Edit
+		e.KeepFrom = "m1" // a model that wants the thinking of its running turn
+		kept, _ := e.apply(view, len(view))
+		for i, m := range kept {
+			if has := slices.ContainsFunc(m.Blocks, msg.Block.IsThinking); has != (m.Kind == msg.KindAssistant) {
+				t.Errorf("thinking of %d, %s: %v", i, m.ID, has)
+			}
+		}
+	}
+}
+
 // What tells how things stand is not attached again while the conversation has it: no step takes the newest of it, nor what
 // came with a prompt.
 func TestStepsKeepHowThingsStand(t *testing.T) {
@@ -202,7 +243,7 @@ func anyView(t *rapid.T) []msg.Message {
 func TestStepsHoldWhatTheyPromise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		view := anyView(t)
-		set := Settings{Target: rapid.IntRange(1, 6000).Draw(t, "target"), Recent: rapid.IntRange(0, 4).Draw(t, "recent")}
+		set := Settings{Target: rapid.IntRange(1, 6000).Draw(t, "target"), Recent: rapid.IntRange(0, 4).Draw(t, "recent"), Running: rapid.SampledFrom([]int{0, 1, 500, 2000}).Draw(t, "running")}
 		for _, step := range Steps()[1:] {
 			out, r := step.Apply(view, set)
 			if r.FirstChanged < 0 {
@@ -330,6 +371,21 @@ func TestWorth(t *testing.T) {
 		p := plan{steps: []Step{{Name: "microcompact"}, {Name: "collapse"}}, price: Price{Saved: saved, Gain: 2, Rewrite: 1, TurnStart: true}}
 		if got, why := p.worth(300_000, 987_000); got != want {
 			t.Errorf("collapse that saves %d: %v: %s", saved, got, why)
+		}
+	}
+	for _, tt := range []struct { // in a turn that runs, with thinking that would go
+		size, saved int
+		gain        float64
+		want        bool
+	}{
+		{93_500, 60_000, 2.1, true},
+		{93_499, 60_000, 2.1, false}, // under half of the window
+		{93_500, 60_000, 2, false},
+		{93_500, 31_000, 2.1, false}, // under a third
+	} {
+		p := plan{steps: []Step{{Name: "collapse"}}, price: Price{Saved: tt.saved, Gain: tt.gain, Rewrite: 1, Thinking: 500}}
+		if got, why := p.worth(tt.size, 187_000); got != tt.want {
+			t.Errorf("%+v: %v: %s", tt, got, why)
 		}
 	}
 	if m := newMarket(sight{whole: view, view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
