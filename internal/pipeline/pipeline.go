@@ -41,7 +41,9 @@ func Stages(d Deps) []turn.Stage {
 		d.Tools.Budget = d.Compact.Budget().Apply
 	}
 	norm := normalize.New(d.Normalize, d.NormalizeConfig)
-	d.Model.Reduce = func(ctx context.Context, t *turn.Turn) (bool, error) { return smaller(ctx, t, norm, d.Compact.Reduce) }
+	d.Model.Reduce = func(ctx context.Context, t *turn.Turn, counted int) (bool, error) {
+		return smaller(ctx, t, norm, func(ctx context.Context, t *turn.Turn) (bool, error) { return d.Compact.Reduce(ctx, t, counted) })
+	}
 	d.Model.Reducible = d.Compact.Reducible
 	d.Model.ReduceMedia = func(ctx context.Context, t *turn.Turn) (bool, error) {
 		return smaller(ctx, t, norm, d.Compact.ReduceMedia)

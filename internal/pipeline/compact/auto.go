@@ -149,7 +149,9 @@ func (s *Stage) mechanical(t *turn.Turn, v *sight, last bool) (done bool, err er
 		if (step.Name == "snip") != last {
 			continue
 		}
-		out, r := step.Apply(v.view, v.set)
+		set := v.set
+		set.Running = 0 // a summary keeps what the running turn has found out
+		out, r := step.Apply(v.view, set)
 		if r.FirstChanged < 0 {
 			continue
 		}

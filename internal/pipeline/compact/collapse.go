@@ -15,16 +15,20 @@ const (
 	collapseLines = 60
 )
 
-// Collapse replaces finished chains of tool calls by one line for each call: those of turns that were answered but for
-// the last of these, and those of the running turn that lie far back where the settings say so. What the person and the
-// model said stays, and so do skills that were loaded and what the person was asked.
+// Collapse replaces finished chains of tool calls, those of turns that were answered, by one line for each call.
+// What the person and the model said stays, and the last of these turns as a whole. In a running turn that has become
+// long the calls stay, and the results that lie far back become one line where the settings say so. Skills that were
+// loaded and what the person was asked stay in any case.
 func Collapse(view []msg.Message, s Settings) ([]msg.Message, Report) {
 	return report(view, findChains(view, s), s)
 }
 
 func findChains(view []msg.Message, s Settings) Edit {
 	a, stands := study(view, s), standing(view)
-	end := chainsEnd(view, s)
+	end := unanswered(view)
+	for end > 0 && !typed(view[end-1]) { // the last turn that was answered stays whole
+		end--
+	}
 	e := Edit{Step: "collapse"}
 	for i := 0; i < end; {
 		// What stands before the first answer came with the prompt, and stays with it.
@@ -59,27 +63,35 @@ func findChains(view []msg.Message, s Settings) Edit {
 		}
 		i = last + 1
 	}
-	if len(e.Cut) == 0 {
+	if s.Running > 0 {
+		a.clearOld(&e, end, s)
+	}
+	if e.empty() {
 		return Edit{}
 	}
 	return e
 }
 
-// chainsEnd is where chains end that may be replaced. The last turn that was answered stays whole, and after a large
-// part of the running one it is that turn's beginning that goes.
-func chainsEnd(view []msg.Message, s Settings) int {
-	end := unanswered(view)
-	for end > 0 && !typed(view[end-1]) {
-		end--
+const leftOut = "[Left out: a result that lies far back; make the call again if you need it]"
+
+// clearOld adds the results that stand before the last tokens of the view, from the message at from on.
+func (a *answers) clearOld(e *Edit, from int, s Settings) {
+	tail := len(a.view)
+	for rest := s.Running; tail > from && rest > 0; tail-- {
+		rest -= s.Counter.Messages(a.view[tail-1 : tail])
 	}
-	if s.Running <= 0 {
-		return end
+	for i := max(from, unanswered(a.view)); i < tail; i++ {
+		for _, b := range a.view[i].Blocks {
+			c := a.calls[b.ToolUseID]
+			if b.Type != msg.TypeToolResult || c.result != i || c.tokens < clearLeast || c.failed || countsOn(c.use) || c.use.Name == "Agent" {
+				continue
+			}
+			e.Clear = append(e.Clear, Clear{Call: b.ToolUseID, Text: leftOut})
+			if e.Thinking == "" {
+				e.Thinking = a.thinkingAfter(i)
+			}
+		}
 	}
-	tail := len(view)
-	for rest := s.Running; tail > end && rest > 0; tail-- {
-		rest -= s.Counter.Messages(view[tail-1 : tail])
-	}
-	return tail
 }
 
 // inChain reports messages of a chain: answers with calls, results, and what the program put between them. It ends at

@@ -125,7 +125,7 @@ func (s *Stage) look(t *turn.Turn) sight {
 	if !v.counted {
 		v.size += v.set.Overhead
 	}
-	if t.Step > 1 {
+	if t.Step > 1 && v.size >= v.limit/2 {
 		v.set.Running = v.size / 4
 	}
 	return v

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/internal/msg"
+	"lathe/internal/token"
 	"lathe/internal/turn"
 )
 
@@ -146,12 +147,12 @@ func (s *Stage) Undo(t *turn.Turn) (string, error) {
 			since = append(since, m)
 		}
 	}
-	return s.restore(t, before, since, meta)
+	return s.restore(t, view, before, since, meta)
 }
 
-// restore appends the boundary that brings messages back, and an edit that leaves out the thinking of what came since:
-// it was made behind other messages.
-func (s *Stage) restore(t *turn.Turn, before, since []msg.Message, was metadata) (string, error) {
+// restore appends the boundary that brings messages back in the place of view, and an edit that leaves out the thinking
+// of what came since: it was made behind other messages.
+func (s *Stage) restore(t *turn.Turn, view, before, since []msg.Message, was metadata) (string, error) {
 	back := append(slices.Clip(before), since...)
 	undo := metadata{Trigger: triggerUndo, Pre: was.Post, Post: was.Pre}
 	m := msg.Message{ID: s.deps.NewID(), Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary, Level: "info", Blocks: []msg.Block{msg.Text("Compaction undone")}}
@@ -170,7 +171,9 @@ func (s *Stage) restore(t *turn.Turn, before, since []msg.Message, was metadata)
 		return "", err
 	}
 	t.Messages = append(slices.Clip(t.Messages), back...)
-	e := Edit{Step: "undo", Why: "What came after the compaction was made behind a summary.", Saved: was.Post - was.Pre}
+	info := s.deps.Info(t.Model)
+	c := token.Counter{New: info.NewTokenizer}
+	e := Edit{Step: "undo", Why: "What came after the compaction was made behind a summary.", Saved: c.Messages(Edited(view)) - c.Messages(Edited(back))}
 	for _, x := range since {
 		if x.Kind == msg.KindAssistant {
 			e.Thinking = x.ID
@@ -186,5 +189,9 @@ func (s *Stage) restore(t *turn.Turn, before, since []msg.Message, was metadata)
 			return "", err
 		}
 	}
-	return fmt.Sprintf("The compaction is undone: %d messages are sent again, about %d tokens.", len(before), was.Pre), nil
+	text := fmt.Sprintf("The compaction is undone: %d messages are sent again, about %d tokens.", len(before), was.Pre)
+	if s.auto() && was.Pre >= s.cfg.Threshold(info.Window) {
+		text += " The window is as full as it was, so the next prompt compacts it again unless autoCompactEnabled is false."
+	}
+	return text, nil
 }

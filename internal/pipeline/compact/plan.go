@@ -172,8 +172,8 @@ func (p *plan) worth(size, limit int) (bool, string) {
 		return true, "What it saves over the expected calls is more than the rewrite costs."
 	case r.Gain > r.Rewrite*2 && r.Thinking == 0:
 		return true, "What it saves over the expected calls is far more than the rewrite costs."
-	case r.Gain > r.Rewrite*2 && r.Saved >= size/3 && size >= limit/2:
-		return true, "The running turn fills half of the window: what it saves over the expected calls is far more than the rewrite costs."
+	case r.Gain > r.Rewrite*2 && r.Saved >= size/3 && size >= limit/2: // rarely, so that the cache is kept for long
+		return true, "Half of the window is full: what it saves over the expected calls is far more than the rewrite costs."
 	}
 	return false, "The rewrite costs more than it saves."
 }

@@ -11,15 +11,16 @@ import (
 
 // Reduce makes the conversation smaller because the provider refused it or the answer ran into the end of the window:
 // by a summary, or where that fails by cutting the middle. It reports whether anything changed, and writes View. What
-// may not be compacted is not.
-func (s *Stage) Reduce(ctx context.Context, t *turn.Turn) (bool, error) {
+// may not be compacted is not. counted is the size of the request in tokens where the provider said it, else 0.
+func (s *Stage) Reduce(ctx context.Context, t *turn.Turn, counted int) (bool, error) {
 	v := s.look(t)
 	defer func() { t.View = v.view }()
 	if !s.Reducible(t) {
 		return false, nil
 	}
-	// The provider has counted better than we did.
-	v.size = max(v.size, v.info.Window)
+	if counted > 0 { // the provider has counted better than we did
+		v.size = counted
+	}
 	before := v.set.Counter.Messages(v.view)
 	_, err := s.summarise(ctx, t, &v, triggerAuto, "")
 	var stop *turn.Stop

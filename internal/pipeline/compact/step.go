@@ -12,7 +12,7 @@ type Settings struct {
 	Overhead int      // tokens of the system prompt and the tools
 	Target   int      // tokens, overhead included, that snip makes room for; 0: it does nothing
 	Recent   int      // so many of the newest calls keep their results
-	Running  int      // tokens of the running turn's end that collapse leaves whole; 0: the whole turn
+	Running  int      // tokens of the view's end in which collapse leaves the running turn's results; 0: it leaves all
 	Pins     []string // texts that mark a user message as pinned, beside #pin
 }
 

@@ -301,7 +301,7 @@ func TestPauseTurn(t *testing.T) {
 func TestContextWindowExceeded(t *testing.T) {
 	full := step1{events: seq(start("msg_1"), textBlock(0, "part"), finish("model_context_window_exceeded"))}
 	w := newWorld(t, full, says("msg_2", "ok"))
-	w.deps.Reduce = func(context.Context, *turn.Turn) (bool, error) { return true, nil }
+	w.deps.Reduce = func(context.Context, *turn.Turn, int) (bool, error) { return true, nil }
 	if err := w.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

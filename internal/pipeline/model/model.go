@@ -24,8 +24,9 @@ type Deps struct {
 	// StartTool may start a completed call while the rest of the answer still streams. It reports whether it
 	// did; an answer with a started call is never withdrawn.
 	StartTool func(ctx context.Context, t *turn.Turn, call msg.Block) bool
-	// Reduce makes the conversation smaller and builds Turn.Request anew. It reports whether anything changed.
-	Reduce func(ctx context.Context, t *turn.Turn) (bool, error)
+	// Reduce makes the conversation smaller and builds Turn.Request anew. It reports whether anything changed. counted
+	// is how many tokens the request had where the provider said so, else 0.
+	Reduce func(ctx context.Context, t *turn.Turn, counted int) (bool, error)
 	// Reducible reports whether Reduce has anything to do; it is asked before an answer is withdrawn for that.
 	Reducible func(t *turn.Turn) bool
 	// ReduceMedia takes images and documents out instead, for requests that were refused because of them.

@@ -244,7 +244,7 @@ func (p *pass) planLong(ctx context.Context, h *history, e *provider.Error) (ste
 			return step{}, false, nil
 		}
 	}
-	done, err := p.shrink(ctx)
+	done, err := p.shrink(ctx, promptOf(e.Message))
 	return step{attempt: 1, max: 1, text: "the conversation was compacted; trying again"}, done, err
 }
 
@@ -258,12 +258,12 @@ func (p *pass) planLower(e *provider.Error) (step, bool, error) {
 }
 
 // shrink has the conversation compacted, once a pass, and takes up the new request.
-func (p *pass) shrink(ctx context.Context) (bool, error) {
+func (p *pass) shrink(ctx context.Context, counted int) (bool, error) {
 	if p.shrunk || p.deps.Reduce == nil {
 		return false, nil
 	}
 	p.shrunk = true
-	changed, err := p.deps.Reduce(ctx, p.t)
+	changed, err := p.deps.Reduce(ctx, p.t, counted)
 	if err != nil || !changed {
 		var stop *turn.Stop
 		switch {

@@ -211,9 +211,12 @@ func TestRetryTable(t *testing.T) {
 		},
 		{
 			name:  "prompt too long: compacted once",
-			steps: []step1{fails(provider.TooLong, 400, "prompt is too long"), ok},
+			steps: []step1{fails(provider.TooLong, 400, "prompt is too long: 210000 tokens > 200000 maximum"), ok},
 			setup: func(w *world) {
-				w.deps.Reduce = func(_ context.Context, t *turn.Turn) (bool, error) {
+				w.deps.Reduce = func(_ context.Context, t *turn.Turn, counted int) (bool, error) {
+					if counted != 210_000 {
+						return false, fmt.Errorf("counted %d", counted)
+					}
 					t.Request = &provider.Request{Model: "m", MaxTokens: 5}
 					return true, nil
 				}

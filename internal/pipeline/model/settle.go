@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -226,7 +227,7 @@ func (p *pass) overflown(ctx context.Context) (bool, error) {
 		if err := p.withdraw(a, "the context window was full"); err != nil {
 			return false, err
 		}
-		done, err := p.shrink(ctx)
+		done, err := p.shrink(ctx, 0)
 		if err == nil && !done {
 			err = full
 		}
@@ -259,3 +260,16 @@ func roomFor(message string) int {
 	const margin = 1000
 	return max(0, n[2]-n[0]-margin)
 }
+
+// promptOf reads how many tokens a prompt has from the API's "… too long: 210000 tokens > 200000 maximum"; 0 when the
+// message is another.
+func promptOf(message string) int {
+	m := promptTokens.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // 0 for what is too large
+	return n
+}
+
+var promptTokens = regexp.MustCompile(`(\d+) tokens > \d+`)
