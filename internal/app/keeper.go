@@ -55,7 +55,9 @@ func (k *keeper) answered(t *turn.Turn, req *provider.Request, at time.Time, u m
 	cost := k.prices.Cost(req.Model, u) - k.prices.Cost(req.Model, cache.Instead(u, m.Lost))
 	text := fmt.Sprintf("prompt cache: %d of %d tokens were not read again (about $%.4f): %s", m.Lost, m.Expected, cost, m.Text)
 	t.Note("%s", text)
-	_ = t.Emit(event.Notice{Level: "info", Text: text})
+	if m.Stage != "compact" { // that one has told what it left out, and why
+		_ = t.Emit(event.Notice{Level: "info", Text: text})
+	}
 }
 
 // costly is the price from which on a person is warned of a change that loses the cache, in USD.

@@ -1,9 +1,11 @@
 package compact
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"lathe/internal/event"
 	"lathe/internal/turn"
 )
 
@@ -86,5 +88,9 @@ func (s *Stage) follow(t *turn.Turn, v *sight, p *plan) error {
 			return err
 		}
 	}
-	return nil
+	if slices.ContainsFunc(p.steps, func(step Step) bool { return slices.Contains(s.cfg.Always, step.Name) }) {
+		return nil
+	}
+	return t.Emit(event.Notice{Level: "info", Text: fmt.Sprintf("Context: about %d tokens of earlier work are no longer sent word for word (%s). %s",
+		p.price.Saved, p.name(), p.why)})
 }
