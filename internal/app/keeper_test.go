@@ -43,7 +43,7 @@ func TestKeeperTells(t *testing.T) {
 	tn.Messages = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("lost")}}}
 	tn.View = tn.Messages
 	k.answered(tn, request("lost"), now.Add(2*time.Second), msg.Usage{CacheWrite: 100_000})
-	want := "prompt cache: 100000 of 100000 tokens were not read again (about $0.5750): messages[0].content[0] differs from byte 25 on (byte "
+	want := "prompt cache: 100000 of 100000 tokens were not read again (about $0.5750): messages[0].content[0] differs from byte 24 on (byte "
 	if text := k.warning(now.Add(time.Minute), "claude-opus-4-5"); !strings.Contains(text, "writes about 100000 tokens again, which costs about $0.57 more") {
 		t.Errorf("before a change: %q", text)
 	}
