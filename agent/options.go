@@ -10,6 +10,7 @@ import (
 	"regexp"
 
 	"lathe/internal/app"
+	"lathe/internal/place"
 	"lathe/internal/tool"
 )
 
@@ -80,11 +81,14 @@ var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // session are the options of a session that says no more than these do.
 func (o Options) session() (app.Options, error) {
 	a := app.Options{
-		Dir: o.Dir, Dirs: o.More, StateDir: o.StateDir, Env: maps.Clone(o.Env), Model: o.Model, Fallback: o.Fallback, Effort: o.Effort,
-		Replay: o.Replay, Record: o.Record, System: o.SystemPrompt, Append: o.Append, Mode: o.Mode, Allowed: o.Allow, Denied: o.Deny,
-		Tools: o.Builtin, MaxTurns: o.MaxTurns, MaxBudget: o.MaxBudgetUSD, Schema: string(o.Schema), Resume: o.Resume, Continue: o.Continue,
-		Fork: o.Fork, SessionID: o.SessionID, Store: o.Store, Fixed: o.Store != nil, NoPersist: o.NoPersist, Settings: o.Settings,
-		Sources: o.Sources, Trust: o.Trust, Log: o.Log, Print: true, Entry: app.EntryLibrary,
+		Options: place.Options{
+			Dir: o.Dir, StateDir: o.StateDir, Env: maps.Clone(o.Env), Settings: o.Settings, Sources: o.Sources, Trust: o.Trust,
+		},
+		Dirs: o.More, Model: o.Model, Fallback: o.Fallback, Effort: o.Effort, Replay: o.Replay, Record: o.Record,
+		System: o.SystemPrompt, Append: o.Append, Mode: o.Mode, Allowed: o.Allow, Denied: o.Deny, Tools: o.Builtin,
+		MaxTurns: o.MaxTurns, MaxBudget: o.MaxBudgetUSD, Schema: string(o.Schema),
+		Resume: o.Resume, Continue: o.Continue, Fork: o.Fork, SessionID: o.SessionID, NoPersist: o.NoPersist,
+		Store: o.Store, Fixed: o.Store != nil, Entry: app.EntryLibrary, Print: true, Log: o.Log,
 		Asks: o.Permission != nil || o.Ask != nil, Questions: o.Ask != nil, Calls: func(kind string) bool { return kind == callHook },
 	}
 	seen := map[string]bool{}

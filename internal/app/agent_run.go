@@ -224,7 +224,7 @@ func agentID(parent *run, call string, n int) string {
 // agentModel applies the documented order: the call, the definition, CLAUDE_CODE_SUBAGENT_MODEL, the model above.
 func (r *run) agentModel(q toolagent.Request) string {
 	getenv, above := r.place.Sys.Getenv, r.session.Model()
-	if r.model.model != "" {
+	if r.model.Model != "" {
 		return above // a recording
 	}
 	usual := getenv("CLAUDE_CODE_SUBAGENT_MODEL")

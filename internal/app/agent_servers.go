@@ -6,6 +6,7 @@ import (
 
 	"lathe/internal/agent"
 	"lathe/internal/mcp"
+	"lathe/internal/sys"
 	"lathe/internal/tool/mcptool"
 )
 
@@ -58,7 +59,7 @@ func (r *run) openOwnServers(ctx context.Context) {
 	dirs, ts := r.place.Sys.Dirs, r.tools
 	set := mcp.New(mcp.Deps{
 		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work),
-		Version: Version, Roots: ts.workspace.Roots(), Spill: r.spillServer, Changed: func(string) {}, Tokens: mcp.NewTokens(dirs.State),
+		Version: sys.Version, Roots: ts.workspace.Roots(), Spill: r.spillServer, Changed: func(string) {}, Tokens: mcp.NewTokens(dirs.State),
 		Known: r.knownServers(),
 	}, configs)
 	r.agent.servers = set

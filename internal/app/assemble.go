@@ -334,7 +334,7 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 	}
 	r.keeper.forget() // another conversation has other requests
 	d := model.Deps{
-		Provider: r.model.provider, Fallback: r.fallbacks(), Refresh: r.model.refresh,
+		Provider: r.model.Provider, Fallback: r.fallbacks(), Refresh: r.model.Refresh,
 		DropThinking: r.forThinking(thinkingKind, &r.dropThinking), DropMismatch: r.forThinking(mismatchKind, &r.dropMismatch),
 		Retarget:  retarget,
 		MaxOutput: func(name string) int { return r.prices.Info(name).MaxOutput },
@@ -361,7 +361,7 @@ func (r *run) forThinking(kind string, flag *bool) func(*turn.Turn) {
 func (r *run) ready() event.Ready {
 	return event.Ready{
 		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
-		KeySource: r.model.keySource, Version: Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
+		KeySource: r.model.Key, Version: sys.Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
 		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: r.style().Name, Resumed: r.conv.resumed,
 		Servers: r.serverStates(), ServerErrors: r.skippedServers,
 	}

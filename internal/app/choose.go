@@ -29,7 +29,7 @@ func (r *run) modelName() string {
 // modelChoice is the name by which the model was chosen.
 func (r *run) modelChoice() string {
 	getenv := r.place.Sys.Getenv
-	name := first(r.model.model, r.o.Model, getenv("ANTHROPIC_MODEL"))
+	name := first(r.model.Model, r.o.Model, getenv("ANTHROPIC_MODEL"))
 	if name == "" && r.main != nil {
 		name = r.main.Model
 	}
@@ -42,7 +42,7 @@ func (r *run) modelChoice() string {
 // defaultModel is the name of the model of a session for which none was asked for.
 func (r *run) defaultModel() string {
 	getenv := r.place.Sys.Getenv
-	return first(r.model.model, getenv("ANTHROPIC_MODEL"), r.place.Settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
+	return first(r.model.Model, getenv("ANTHROPIC_MODEL"), r.place.Settings.String("model", "", true), getenv("ANTHROPIC_DEFAULT_MODEL"), "default")
 }
 
 // modelKind is the state record of the model that a session was changed to.

@@ -11,6 +11,7 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/skill"
+	"lathe/internal/sys"
 	"lathe/internal/token"
 	"lathe/internal/turn"
 )
@@ -34,7 +35,7 @@ const toolWait = 3 * time.Second
 // cmdDoctor looks at what a session rests on. With "model" it also makes one small call.
 func (r *run) cmdDoctor(ctx context.Context, _ *turn.Turn, args string) (string, error) {
 	checks := []check{
-		{checkOK, "program", fmt.Sprintf("Lathe %s, %s/%s", Version, runtime.GOOS, runtime.GOARCH)},
+		{checkOK, "program", fmt.Sprintf("Lathe %s, %s/%s", sys.Version, runtime.GOOS, runtime.GOARCH)},
 		r.checkCredential(),
 	}
 	if args == "model" || args == "api" {
@@ -61,10 +62,10 @@ func (r *run) cmdDoctor(ctx context.Context, _ *turn.Turn, args string) (string,
 }
 
 func (r *run) checkCredential() check {
-	if r.model.keySource == "" || r.model.keySource == "none" {
+	if r.model.Key == "" || r.model.Key == "none" {
 		return check{checkProblem, "credential", "no API key is set: ANTHROPIC_API_KEY, or apiKeyHelper in the settings"}
 	}
-	return check{checkOK, "credential", "from " + r.model.keySource}
+	return check{checkOK, "credential", "from " + r.model.Key}
 }
 
 func (r *run) checkModel(ctx context.Context) check {

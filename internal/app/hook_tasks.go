@@ -42,8 +42,8 @@ func (r *run) todoTools(list *todo.List) []tool.Tool {
 			_, above := a.parent.tools.registry.Get(t.Def().Name)
 			return slices.ContainsFunc(a.def.Tools, is) || a.def.Tools == nil && above
 		}
-		return slices.ContainsFunc(r.o.Tools, func(v string) bool { return slices.ContainsFunc(splitList(v), is) }) ||
-			slices.ContainsFunc(r.o.Allowed, func(v string) bool { return slices.ContainsFunc(splitList(v), is) })
+		return slices.ContainsFunc(r.o.Tools, func(v string) bool { return slices.ContainsFunc(sys.List(v), is) }) ||
+			slices.ContainsFunc(r.o.Allowed, func(v string) bool { return slices.ContainsFunc(sys.List(v), is) })
 	}
 	asked := r.agent == nil && sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TODO_TOOLS")) && r.place.Sys.Getenv("CLAUDE_CODE_ENABLE_TASKS") != "0"
 	switch {

@@ -14,6 +14,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/hook"
 	"lathe/internal/pipeline/prompt"
+	"lathe/internal/sys"
 	"lathe/internal/turn"
 )
 
@@ -102,8 +103,8 @@ func joinBlocks(blocks []string) string {
 func (r *run) handshake(i *Host) map[string]any {
 	answer := map[string]any{
 		"commands": r.commandList(), "agents": r.agentList(), "output_style": r.style().Name, "available_output_styles": styleNames(r.styles()),
-		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.keySource, "apiProvider": "firstParty"},
-		"claude_code_version": Version, "pid": os.Getpid(), "hooks_applied": true, "hook_on_failure_supported": true,
+		"models": r.modelList(), "account": map[string]any{"apiKeySource": r.model.Key, "apiProvider": "firstParty"},
+		"claude_code_version": sys.Version, "pid": os.Getpid(), "hooks_applied": true, "hook_on_failure_supported": true,
 	}
 	if i.Plugins != nil {
 		answer["plugins_applied"] = len(r.pluginsNow().errors) == 0

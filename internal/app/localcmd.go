@@ -13,6 +13,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/hook"
+	"lathe/internal/sys"
 	"lathe/internal/token"
 	"lathe/internal/turn"
 )
@@ -89,7 +90,7 @@ func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 		trusted = "trusted"
 	}
 	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
-		Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.modelState(), r.session.Mode(), r.model.keySource, r.sandboxState(),
+		sys.Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.modelState(), r.session.Mode(), r.model.Key, r.sandboxState(),
 		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/mcp"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
+	"lathe/internal/sys"
 	"lathe/internal/token"
 	"lathe/internal/tool"
 	"lathe/internal/tool/mcptool"
@@ -51,7 +52,7 @@ func (r *run) openServers() error {
 	}
 	dirs := r.place.Sys.Dirs
 	deps := mcp.Deps{
-		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work), Version: Version,
+		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work), Version: sys.Version,
 		Roots: r.tools.workspace.Roots(), Elicit: r.elicit, Visited: r.visited, Spill: r.spillServer, Changed: s.changed, Tokens: mcp.NewTokens(dirs.State),
 		Known: r.knownServers(),
 	}

@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 
+	"lathe/internal/app/source"
 	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/msg"
 	"lathe/internal/place"
 	"lathe/internal/proc"
 )
+
+// ErrNoKey says what to do where there is no credential.
+var ErrNoKey = source.ErrNoKey
 
 // ErrClosed is what a connection says once its session was closed.
 var ErrClosed = engine.ErrClosed
@@ -158,10 +162,10 @@ func Authenticate(o Options) error {
 		return err
 	}
 	var procs proc.Group
-	m, err := openModel(&o, p, &procs)
+	m, err := source.Open(o.source(), p, &procs)
 	procs.Close()
 	if err != nil {
 		return err
 	}
-	return m.close()
+	return m.Close()
 }

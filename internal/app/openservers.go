@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/mcp"
 	"lathe/internal/place"
+	"lathe/internal/sys"
 )
 
 // Servers are the MCP servers that a session of the options would have, without one.
@@ -31,7 +32,7 @@ func OpenServers(o Options) (*Servers, error) {
 	}
 	d := p.Sys.Dirs
 	s := &Servers{run: r, Set: mcp.New(mcp.Deps{
-		Procs: &r.procs, Environ: p.Sys.Environ, Getenv: p.Sys.Getenv, Dir: d.Work, Project: cmp.Or(p.Root, d.Work), Version: Version,
+		Procs: &r.procs, Environ: p.Sys.Environ, Getenv: p.Sys.Getenv, Dir: d.Work, Project: cmp.Or(p.Root, d.Work), Version: sys.Version,
 		Roots: []string{d.Work}, Tokens: mcp.NewTokens(d.State),
 	}, configs)}
 	for _, name := range p.ServerStore().Load(projectKeys(p)...).Disabled {

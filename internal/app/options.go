@@ -6,8 +6,10 @@ import (
 	"io"
 	"slices"
 
+	"lathe/internal/app/source"
 	"lathe/internal/mcp"
 	"lathe/internal/perm"
+	"lathe/internal/pipeline/input"
 	"lathe/internal/place"
 	"lathe/internal/session"
 	"lathe/internal/tool"
@@ -16,17 +18,10 @@ import (
 // Options are what a session begins with. The command line fills them from its flags, package agent from its own options.
 // The zero value is a session in the process's directory that answers to nobody.
 type Options struct {
-	// Where, and which settings count.
-	Dir        string            // working directory; empty: the process's
-	Dirs       []string          // more that the session may work in
-	StateDir   string            // where state is written; empty: as the environment says
-	Env        map[string]string // over the process's environment
-	Settings   string            // a settings file, or settings as JSON
-	Sources    []string          // of user, project and local those that load; nil: all
-	Policy     string            // settings of a host's organisation, as JSON
-	ConfigRoot string            // where the project's settings, commands and skills come from; empty: Dir
-	Trust      bool              // what the project's files grant counts, this time
-	Bare       bool              // no discovery: few tools, no instruction files
+	place.Options // where, and which settings count
+
+	Dirs []string // more that the session may work in
+	Bare bool     // no discovery: few tools, no instruction files
 
 	// Which session.
 	Resume          string // an id, a name or a transcript file
@@ -138,10 +133,9 @@ func ruleFlag(effect perm.Verdict) string {
 
 // FindPlace finds the place of a session. It starts nothing.
 func (o *Options) FindPlace() (*place.Place, error) {
-	return place.Find(place.Options{
-		Dir: o.Dir, Env: o.Env, State: o.StateDir, Settings: o.Settings, Policy: o.Policy, Sources: o.Sources, ConfigRoot: o.ConfigRoot,
-		Trust: o.Trust || o.hostTrusts(), Version: Version,
-	})
+	at := o.Options
+	at.Trust = at.Trust || o.hostTrusts()
+	return place.Find(at)
 }
 
 // hostTrusts reports whether a host has named the project's files as sources of settings: that it starts a session with
@@ -156,4 +150,10 @@ func (o *Options) log() io.Writer {
 		return io.Discard
 	}
 	return o.Log
+}
+
+// source are the options of where the answers come from. A local command calls no model.
+func (o *Options) source() source.Options {
+	_, _, local := input.SplitCommand(o.Prompt)
+	return source.Options{Replay: o.Replay, Record: o.Record, Recording: o.Recording, Betas: o.Betas, Local: local && !o.NoCommands}
 }

@@ -19,6 +19,7 @@ import (
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/normalize"
 	"lathe/internal/place"
+	"lathe/internal/sys"
 )
 
 // hostQueries are what programs ask that drive a session, in the form of the published SDKs.
@@ -30,7 +31,7 @@ func (r *run) hostQueries() map[string]answer {
 		"register_repo_root":   on(r.registerRoot),
 		"get_usage":            on(func(context.Context, nothing) (any, error) { return r.usage(), nil }),
 		"get_binary_version": on(func(context.Context, nothing) (any, error) {
-			return map[string]any{"version": Version}, nil
+			return map[string]any{"version": sys.Version}, nil
 		}),
 		"reload_skills": on(func(context.Context, nothing) (any, error) {
 			return map[string]any{"skills": r.commandList()}, nil

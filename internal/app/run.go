@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"lathe/internal/agent"
+	"lathe/internal/app/source"
 	"lathe/internal/checkpoint"
 	"lathe/internal/config"
 	"lathe/internal/engine"
@@ -78,7 +79,7 @@ type run struct {
 type common struct {
 	o         *Options
 	modeGiven bool // the options name one
-	model     *modelSource
+	model     *source.Source
 	procs     proc.Group // every child of the run
 	sandbox   confinement
 	prices    *price.Table
@@ -131,7 +132,7 @@ func newRun(o *Options) (*run, error) {
 	if err := r.openSandbox(); err != nil {
 		return nil, err
 	}
-	if r.model, err = openModel(o, p, &r.procs); err != nil {
+	if r.model, err = source.Open(o.source(), p, &r.procs); err != nil {
 		return nil, err
 	}
 	if r.conv, err = openSession(o, p, r.prices); err != nil {
@@ -192,7 +193,7 @@ func (r *run) close() {
 	if err := r.conv.log.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
 	}
-	if err := r.model.close(); err != nil {
+	if err := r.model.Close(); err != nil {
 		r.warn("close the recording: " + err.Error())
 	}
 	for _, f := range r.left.traces {

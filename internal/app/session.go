@@ -24,7 +24,7 @@ import (
 
 // sessionStore is where the sessions of this place are.
 func sessionStore(o *Options, p *place.Place, prices *price.Table) jsonl.Store {
-	s := jsonl.Store{StateDir: p.Sys.Dirs.State, Version: Version, Entrypoint: first(o.Entry, entrypoint(p)), Project: p.ProjectName(), Cost: prices.Cost}
+	s := jsonl.Store{StateDir: p.Sys.Dirs.State, Version: sys.Version, Entrypoint: first(o.Entry, entrypoint(p)), Project: p.ProjectName(), Cost: prices.Cost}
 	s.Mirror = o.Mirror
 	return s
 }

@@ -94,7 +94,7 @@ func (r *run) callModel(ctx context.Context, purpose string, req *provider.Reque
 		}
 		r.traceSide(req, made, took)
 	}()
-	for c, err := range r.model.provider.Stream(ctx, req) {
+	for c, err := range r.model.Provider.Stream(ctx, req) {
 		if err != nil {
 			return "", "", err
 		}

@@ -16,6 +16,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
 	"lathe/internal/pipeline"
+	"lathe/internal/place"
 	"lathe/internal/turn"
 )
 
@@ -81,8 +82,8 @@ func headlessly(t *testing.T, r *run, out io.Writer) event.Result {
 // demoOptions are those of the demo, below a folder of the test's.
 func demoOptions(base string) *Options {
 	return &Options{
-		Print: true, Stages: true, Mode: "acceptEdits", Allowed: []string{"Bash(go test *)"}, Sources: []string{"project"},
-		StateDir: filepath.Join(base, "state"), Recording: demo.Recording,
+		Print: true, Stages: true, Mode: "acceptEdits", Allowed: []string{"Bash(go test *)"},
+		Options: place.Options{Sources: []string{"project"}, StateDir: filepath.Join(base, "state")}, Recording: demo.Recording,
 	}
 }
 

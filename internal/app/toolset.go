@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/msg"
 	"lathe/internal/perm"
+	"lathe/internal/sys"
 	"lathe/internal/tool"
 	toolagent "lathe/internal/tool/agent"
 	"lathe/internal/tool/bash"
@@ -63,7 +64,7 @@ func (r *run) newToolset() (*toolset, error) {
 		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
 	})...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
-		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + Version}))
+		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + sys.Version}))
 	all = append(all, r.todoTools(ts.todos)...)
 	if t, listed := r.skillTool(); listed {
 		all = append(all, t)
@@ -163,7 +164,7 @@ func wantedTools(o *Options, all []tool.Tool) (func(name string) bool, error) {
 	}
 	var names []string
 	for _, v := range o.Tools {
-		names = append(names, splitList(v)...)
+		names = append(names, sys.List(v)...)
 	}
 	if slices.Contains(names, toolagent.OldName) {
 		names = append(names, toolagent.Name)

@@ -33,7 +33,7 @@ func (r *run) openTrace() error {
 
 // described lets the provider say what it sends, where it is one that can.
 func (r *run) described(d *model.Deps) {
-	if h, ok := r.model.provider.(interface {
+	if h, ok := r.model.Provider.(interface {
 		Headers(req *provider.Request) map[string]string
 		Sum(req *provider.Request) (hash string, bytes int)
 	}); ok {

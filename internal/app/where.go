@@ -7,9 +7,6 @@ import (
 	"runtime"
 )
 
-// Version of the program; set by the linker for releases.
-var Version = "0.1.0"
-
 // platform is the operating system as the prompt and the permission engine name it.
 func platform() string { return runtime.GOOS }
 

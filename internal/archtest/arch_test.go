@@ -26,7 +26,7 @@ var layers = []struct {
 	{4, []string{"pipeline/..."}},
 	{5, []string{"pipeline", "engine", "demo"}},
 	{7, []string{"inspect/load", "fakeapi"}},
-	{8, []string{"app"}},
+	{8, []string{"app", "app/..."}},
 	{9, []string{"cli", "testkit", "archtest"}},
 }
 

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/front/acp"
 	"lathe/internal/session"
+	"lathe/internal/sys"
 )
 
 const acpUsage = `usage: lathe acp [flags]
@@ -40,7 +41,7 @@ func acpCommand(args []string, st Streams) error {
 	code, done := e.signals(stop)
 	defer done()
 	err = acp.Serve(ctx, st.In, st.Out, acp.Options{
-		Agent: e, Version: app.Version, NewID: uuid.NewString, Now: time.Now, Warn: func(s string) { fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(s)) },
+		Agent: e, Version: sys.Version, NewID: uuid.NewString, Now: time.Now, Warn: func(s string) { fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(s)) },
 	})
 	switch {
 	case errors.Is(err, acp.ErrOutput):

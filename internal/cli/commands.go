@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"lathe/internal/app"
 	"lathe/internal/fakeapi"
 	"lathe/internal/place"
 )
@@ -60,5 +59,5 @@ func devCommand(args []string, st Streams) error {
 
 // here is the place that the program was started in, for commands that need no session.
 func here() (*place.Place, error) {
-	return place.Find(place.Options{Version: app.Version})
+	return place.Find(place.Options{})
 }

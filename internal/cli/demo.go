@@ -11,6 +11,7 @@ import (
 	"lathe/internal/app"
 	"lathe/internal/demo"
 	"lathe/internal/event"
+	"lathe/internal/place"
 )
 
 const demoHead = `This is a demo. A recording answers; no model is called, no key and no network are needed. Everything else is
@@ -77,7 +78,7 @@ func demoCommand(args []string, st Streams) error {
 // demoFlags are the demo's command line. It neither reads the user's settings nor writes to the user's state.
 func demoFlags(base string) *flags {
 	return &flags{outputFormat: "text", verbose: true, Options: app.Options{
-		Print: true, Stages: true, Mode: "acceptEdits", Allowed: []string{"Bash(go test *)"}, Sources: []string{"project"},
-		StateDir: filepath.Join(base, "state"), Recording: demo.Recording,
+		Print: true, Stages: true, Mode: "acceptEdits", Allowed: []string{"Bash(go test *)"},
+		Options: place.Options{Sources: []string{"project"}, StateDir: filepath.Join(base, "state")}, Recording: demo.Recording,
 	}}
 }

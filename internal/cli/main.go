@@ -10,11 +10,11 @@ import (
 	"strings"
 	"syscall"
 
-	"lathe/internal/app"
 	"lathe/internal/event"
 	"lathe/internal/front/headless"
 	"lathe/internal/front/tui/term"
 	"lathe/internal/sandbox"
+	"lathe/internal/sys"
 )
 
 // Exit codes. They are documented in docs/exit-codes.md.
@@ -35,7 +35,7 @@ type Streams struct {
 // Main runs the program and returns its exit code. args do not hold the program's name.
 func Main(args []string, st Streams) int {
 	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v") {
-		fmt.Fprintf(st.Out, "%s (Lathe)\n", app.Version)
+		fmt.Fprintf(st.Out, "%s (Lathe)\n", sys.Version)
 		return exitOK
 	}
 	if len(args) == 1 && args[0] == guardName {
@@ -61,7 +61,7 @@ func Main(args []string, st Streams) int {
 	case err != nil:
 		return report(st, err)
 	case o.version:
-		fmt.Fprintf(st.Out, "%s (Lathe)\n", app.Version)
+		fmt.Fprintf(st.Out, "%s (Lathe)\n", sys.Version)
 		return exitOK
 	case o.help:
 		fmt.Fprint(st.Out, help(f))

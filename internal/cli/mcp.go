@@ -20,6 +20,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/mcp"
 	"lathe/internal/place"
+	"lathe/internal/sys"
 )
 
 const mcpUsage = `usage:
@@ -120,7 +121,7 @@ func mcpCommand(args []string, st Streams) error {
 	if err != nil {
 		return err
 	}
-	p, err := place.Find(place.Options{Trust: f.trust, Version: app.Version})
+	p, err := place.Find(place.Options{Trust: f.trust})
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func removeServer(p *place.Place, f mcpFlags, st Streams) error {
 
 // serversHere are the servers that count in this directory, outside of any session.
 func serversHere(f mcpFlags, st Streams) (*app.Servers, error) {
-	return app.OpenServers(app.Options{Trust: f.trust, Unattended: true, Log: st.Err})
+	return app.OpenServers(app.Options{Options: place.Options{Trust: f.trust}, Unattended: true, Log: st.Err})
 }
 
 // showServers lists the servers, or tells of one. It connects to them: that they answer is what one wants to know.
@@ -331,7 +332,7 @@ func loginServer(f mcpFlags, st Streams) error {
 	p := servers.Place()
 	say := func(text string) { fmt.Fprintln(st.Out, text) }
 	l := mcp.Login{
-		Config: c, Tokens: mcp.NewTokens(p.Sys.Dirs.State), Getenv: p.Sys.Getenv, Say: say, Version: app.Version,
+		Config: c, Tokens: mcp.NewTokens(p.Sys.Dirs.State), Getenv: p.Sys.Getenv, Say: say, Version: sys.Version,
 	}
 	if f.noBrowser {
 		l.In = st.In

@@ -19,6 +19,7 @@ import (
 	"lathe/internal/event"
 	"lathe/internal/front/tui"
 	"lathe/internal/front/tui/term"
+	"lathe/internal/sys"
 )
 
 // guardName is the hidden first argument of the process that restores the terminal after a crash.
@@ -47,7 +48,7 @@ func runTerminal(o *flags, st Streams) int {
 	s := &screen{o: o, st: st}
 	in, out := st.In.(*os.File), st.Out.(*os.File)
 	opts := tui.Options{
-		In: in, Out: out, Version: app.Version, Cwd: shownDir(), Getenv: os.Getenv, Now: time.Now, Prompt: o.Prompt, Images: o.images,
+		In: in, Out: out, Version: sys.Version, Cwd: shownDir(), Getenv: os.Getenv, Now: time.Now, Prompt: o.Prompt, Images: o.images,
 		Pick: o.pick, Fork: o.Fork, Reader: o.reader, Fullscreen: o.fullscreen, Start: s.start, Die: s.die,
 	}
 	if self, err := exec.LookPath(os.Args[0]); err == nil { // as it was called, for programs of several names

@@ -43,13 +43,12 @@ type Place struct {
 type Options struct {
 	Dir        string            // working directory; empty: the process's
 	Env        map[string]string // over the process's environment
-	State      string            // state directory; empty: as the environment says
+	StateDir   string            // state directory; empty: as the environment says
 	Settings   string            // a settings file, or settings as JSON
 	Policy     string            // settings of the host's organisation, as JSON
 	Sources    []string          // of user, project and local those that load; nil: all
 	ConfigRoot string            // where the project's settings, commands and skills come from; empty: Dir
 	Trust      bool              // this time, whatever is there
-	Version    string            // of the program
 }
 
 // Find looks at the environment, the directory and the settings. It starts nothing.
@@ -62,12 +61,12 @@ func Find(o Options) (*Place, error) {
 	p := &Place{Root: git.Root(work)}
 	p.Sys = sys.Sys{
 		Now: time.Now, NewID: func() string { return uuid.NewString() }, Getenv: os.Getenv, Environ: os.Environ,
-		Version: o.Version,
+		Version: sys.Version,
 	}
 	p.overlay(o.Env)
 	p.Sys.Dirs = directories(work, home, p.Sys.Getenv)
-	if o.State != "" {
-		p.Sys.Dirs.State = o.State
+	if o.StateDir != "" {
+		p.Sys.Dirs.State = o.StateDir
 	}
 	places := config.Places{Config: p.Sys.Dirs.Config, State: p.Sys.Dirs.State, Work: work, Root: p.Root, Inline: o.Settings, Policy: o.Policy, Managed: config.ManagedDirs()}
 	p.Project, p.ProjectRoot = work, p.Root

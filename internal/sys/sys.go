@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// Version of the program; set by the linker for releases.
+var Version = "0.1.0"
+
 // Sys is filled once at start; tests fill what they need.
 type Sys struct {
 	Now     func() time.Time        // for stamps only; timers use package time
@@ -25,3 +28,8 @@ type Dirs struct {
 
 // IsOn reports whether the value of an environment variable switches something on.
 func IsOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
+
+// List is the values of an environment variable, or of a flag, that holds several: commas or spaces are between them.
+func List(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+}

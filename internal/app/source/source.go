@@ -1,4 +1,4 @@
-package app
+package source
 
 import (
 	"bytes"
@@ -13,12 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"lathe/internal/pipeline/input"
 	"lathe/internal/place"
 	"lathe/internal/proc"
 	"lathe/internal/provider"
 	"lathe/internal/provider/anthropic"
 	"lathe/internal/provider/replay"
+	"lathe/internal/sys"
 )
 
 // How long a key helper may run, and for how long its key is used without asking again.
@@ -30,7 +30,7 @@ const (
 // demoDelay stands between the events of the demo's answers, so that they can be watched.
 const demoDelay = 15 * time.Millisecond
 
-// errNoKey tells a new user what to do.
+// ErrNoKey tells a new user what to do.
 var ErrNoKey = errors.New(`no API key is set, so no model can be called. Do one of these:
   export ANTHROPIC_API_KEY=…                      use the Anthropic API
   export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local
@@ -38,13 +38,21 @@ var ErrNoKey = errors.New(`no API key is set, so no model can be called. Do one 
   "apiKeyHelper": "command" in settings.json      print a key when one is needed
   lathe demo                                      see it work without a key`)
 
-// modelSource is the provider of a run and where its credential comes from.
-type modelSource struct {
-	provider  provider.Provider
-	keySource string
-	model     string // that a recording was made with
-	refresh   func(ctx context.Context) (bool, error)
-	close     func() error // ends a recording
+// Options say where the answers come from.
+type Options struct {
+	Replay, Record string   // recordings: answers from one, writes one
+	Recording      []byte   // the same as Replay, of the demo
+	Betas          []string // extra features of the API
+	Local          bool     // no model may be needed: that there is no key is said when one is called
+}
+
+// Source is the provider of a session and where its credential comes from.
+type Source struct {
+	Provider provider.Provider
+	Key      string // where it comes from
+	Model    string // that a recording was made with
+	Refresh  func(ctx context.Context) (bool, error)
+	Close    func() error // ends a recording
 }
 
 // noModel stands where no key is set and none is needed.
@@ -57,32 +65,32 @@ func (noModel) Stream(context.Context, *provider.Request) iter.Seq2[provider.Chu
 	}
 }
 
-// openModel builds the provider: a recording, or the Messages API at whatever address the environment names.
-func openModel(o *Options, p *place.Place, procs *proc.Group) (*modelSource, error) {
-	m := &modelSource{keySource: "none", close: func() error { return nil }}
+// Open builds the provider: a recording, or the Messages API at whatever address the environment names.
+func Open(o Options, p *place.Place, procs *proc.Group) (*Source, error) {
+	m := &Source{Key: "none", Close: func() error { return nil }}
 	if o.Replay != "" || o.Recording != nil {
 		player, err := openRecording(o, p)
 		if err != nil {
 			return nil, err
 		}
-		m.provider, m.keySource, m.model = player, "none", player.Model()
+		m.Provider, m.Key, m.Model = player, "none", player.Model()
 	} else if err := m.anthropic(o, p, procs); err != nil {
 		return nil, err
 	}
 	if o.Record == "" {
 		return m, nil
 	}
-	rec, err := replay.Create(o.Record, m.provider, replay.RecordOptions{
+	rec, err := replay.Create(o.Record, m.Provider, replay.RecordOptions{
 		Vars: replayVars(p), Clean: p.Redact.String, CleanJSON: p.Redact.JSON,
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.provider, m.close = rec, rec.Close
+	m.Provider, m.Close = rec, rec.Close
 	return m, nil
 }
 
-func openRecording(o *Options, p *place.Place) (*replay.Player, error) {
+func openRecording(o Options, p *place.Place) (*replay.Player, error) {
 	if o.Recording != nil {
 		return replay.New(bytes.NewReader(o.Recording), "demo", replay.Options{Vars: replayVars(p), Delay: demoDelay, Clean: p.Redact.JSON})
 	}
@@ -94,7 +102,7 @@ func replayVars(p *place.Place) map[string]string {
 	return map[string]string{"DIR": p.Sys.Dirs.Work, "HOME": p.Sys.Dirs.Home, "DATE": p.Sys.Now().Format("2006-01-02")}
 }
 
-func (m *modelSource) anthropic(o *Options, p *place.Place, procs *proc.Group) error {
+func (m *Source) anthropic(o Options, p *place.Place, procs *proc.Group) error {
 	getenv := p.Sys.Getenv
 	client, err := anthropic.NewClient(getenv)
 	if err != nil {
@@ -102,32 +110,32 @@ func (m *modelSource) anthropic(o *Options, p *place.Place, procs *proc.Group) e
 	}
 	opt := anthropic.Options{
 		BaseURL: getenv("ANTHROPIC_BASE_URL"), Client: client, Version: getenv("LATHE_API_VERSION"),
-		Headers: customHeaders(getenv("ANTHROPIC_CUSTOM_HEADERS")), UserAgent: "lathe/" + Version,
+		Headers: customHeaders(getenv("ANTHROPIC_CUSTOM_HEADERS")), UserAgent: "lathe/" + sys.Version,
 	}
-	opt.Betas = append(opt.Betas, splitList(getenv("ANTHROPIC_BETAS"))...)
+	opt.Betas = append(opt.Betas, sys.List(getenv("ANTHROPIC_BETAS"))...)
 	opt.Betas = append(opt.Betas, o.Betas...)
 	helper := p.Settings.String("apiKeyHelper", "", true)
 	switch {
 	case getenv("ANTHROPIC_AUTH_TOKEN") != "":
-		opt.AuthToken, m.keySource = getenv("ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_AUTH_TOKEN"
+		opt.AuthToken, m.Key = getenv("ANTHROPIC_AUTH_TOKEN"), "ANTHROPIC_AUTH_TOKEN"
 	case getenv("ANTHROPIC_API_KEY") != "":
-		opt.APIKey, m.keySource = getenv("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
+		opt.APIKey, m.Key = getenv("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
 	case helper != "":
-		opt.KeyHelper, m.keySource = keyHelper(helper, p, procs), "apiKeyHelper"
+		opt.KeyHelper, m.Key = keyHelper(helper, p, procs), "apiKeyHelper"
 	default:
-		if _, _, local := input.SplitCommand(o.Prompt); !local || o.NoCommands {
+		if !o.Local {
 			return ErrNoKey
 		}
-		m.provider = noModel{} // a local command calls none
+		m.Provider = noModel{} // a local command calls none
 		return nil
 	}
 	c, err := anthropic.New(opt)
 	if err != nil {
 		return err
 	}
-	m.provider = c
+	m.Provider = c
 	if c.CanRefresh() {
-		m.refresh = c.Refresh
+		m.Refresh = c.Refresh
 	}
 	return nil
 }
@@ -194,8 +202,4 @@ func customHeaders(text string) http.Header {
 		}
 	}
 	return out
-}
-
-func splitList(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 }
