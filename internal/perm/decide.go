@@ -38,7 +38,7 @@ func Decide(req Request, env Env) Decision {
 	if env.Mode == "" {
 		env.Mode = ModeDefault
 	}
-	c := &call{env: &env, tool: canonicalTool(req.Tool), info: info(canonicalTool(req.Tool)), input: req.Input, readOnly: req.ReadOnly, target: req.Target, person: req.Person}
+	c := &call{env: &env, tool: canonicalTool(req.Tool), info: info(canonicalTool(req.Tool)), input: req.Input, readOnly: req.ReadOnly, target: req.Target, also: req.Also, person: req.Person}
 	return env.inMode(c.decide())
 }
 
@@ -68,6 +68,7 @@ type call struct {
 	fields   map[string]json.RawMessage
 	readOnly bool
 	target   string // see Request
+	also     []string
 	person   bool
 	trial    bool // a check of suggested rules: makes no suggestions itself
 }
@@ -80,7 +81,7 @@ func (c *call) decide() Decision {
 	if err := json.Unmarshal(c.input, &c.fields); err != nil && len(c.input) > 0 {
 		return because(Ask, "unparsed", "the input is not a JSON object").decision()
 	}
-	if c.info.family == famAgent && c.fields["subagent_type"] == nil && c.fields != nil {
+	if c.info.family == famAgent && c.fields != nil && strings.TrimSpace(c.field("subagent_type")) == "" {
 		c.fields["subagent_type"] = json.RawMessage(`"general-purpose"`) // what a call without one gets
 	}
 	if r := c.named(Deny); r != nil {
@@ -207,16 +208,38 @@ func (c *call) fieldMatches(n *namedRule) bool {
 		return false
 	}
 	value := n.value
+	if n.tool == "Agent" && n.param == "subagent_type" && n.rule.Effect != Allow { // the tool finds a type in letters of any case
+		return Stars(strings.ToLower(value), strings.ToLower(text))
+	}
 	if n.tool == "Skill" && n.param == "skill" {
+		return c.skillMatches(n, text)
+	}
+	return Stars(value, text)
+}
+
+// skillMatches compares a skill with a rule. What restricts means it by any of its names.
+func (c *call) skillMatches(n *namedRule, text string) bool {
+	texts := []string{text}
+	if n.rule.Effect != Allow {
+		texts = append(texts, c.also...)
+	}
+	for _, text := range texts {
+		value := strings.TrimPrefix(n.value, "/")
 		text = strings.TrimPrefix(text, "/")
-		if name, ok := strings.CutSuffix(strings.TrimPrefix(value, "/"), " *"); ok {
-			return text == name
+		if name, ok := strings.CutSuffix(value, " *"); ok {
+			if text == name {
+				return true
+			}
+			continue
 		}
 		if text == value {
 			return c.field("args") == "" || n.rule.Effect != Allow
 		}
+		if Stars(value, text) {
+			return true
+		}
 	}
-	return Stars(value, text)
+	return false
 }
 
 func (c *call) web() Decision {

@@ -50,3 +50,37 @@ func TestDifferencesOfSubmodulesAsk(t *testing.T) {
 		}
 	}
 }
+
+// A rule for a skill or a type of sub-agent means it by any name under which the tool finds it.
+func TestNamedRulesInEverySpelling(t *testing.T) {
+	rules := []string{"Skill(deploy)", "Skill(/ship)", "Skill(tools:lint *)", "Agent(Deployer)", "Agent(general-purpose)"}
+	for _, c := range []struct {
+		tool, input string
+		also        []string
+		held        bool
+	}{
+		{"Skill", `{"skill":"deploy"}`, nil, true},
+		{"Skill", `{"skill":" /deploy ","args":"x"}`, nil, true},
+		{"Skill", `{"skill":"team:deploy"}`, []string{"deploy", "team:deploy"}, true},
+		{"Skill", `{"skill":"ship"}`, nil, true},
+		{"Skill", `{"skill":"lint","args":"x"}`, []string{"lint", "tools:lint"}, true},
+		{"Skill", `{"skill":"other"}`, []string{"other", ""}, false},
+		{"Agent", `{"subagent_type":"deployer"}`, nil, true},
+		{"Task", `{"subagent_type":" DEPLOYER"}`, nil, true},
+		{"Agent", `{"subagent_type":""}`, nil, true},
+		{"Agent", `{"subagent_type":null}`, nil, true},
+		{"Agent", `{}`, nil, true},
+		{"Agent", `{"subagent_type":"Explore"}`, nil, false},
+	} {
+		for effect, env := range map[Verdict]Env{Deny: testEnv(t, ModeBypass, nil, nil, rules), Ask: testEnv(t, ModeBypass, nil, rules, nil)} {
+			d := Decide(Request{Tool: c.tool, Input: []byte(c.input), Also: c.also}, env)
+			if want := map[bool]Verdict{true: effect, false: Allow}[c.held]; d.Verdict != want {
+				t.Errorf("%s %s: %v, want %v", c.tool, c.input, d.Verdict, want)
+			}
+		}
+	}
+	env := testEnv(t, ModeDefault, []string{"Skill(deploy)"}, nil, nil)
+	if d := Decide(Request{Tool: "Skill", Input: []byte(`{"skill":"team:deploy"}`), Also: []string{"deploy"}}, env); d.Verdict == Allow {
+		t.Error("a rule that allows means one name")
+	}
+}

@@ -44,6 +44,8 @@ type Request struct {
 	// Target is the file that the tool will act on, with its links resolved, where the tool says so (a native path).
 	// A path that leads elsewhere by the time it is judged is denied, so that the verdict is about that very file.
 	Target string
+	// Also are further names of what the call names, where it has some: a rule that denies or asks for one of them means it.
+	Also []string
 	// Person says that the tool wants a person to agree to each call: no rule and no mode stands in for that.
 	Person bool
 }

@@ -27,6 +27,8 @@ type Plan struct {
 	Summary  string // one line for a person
 	Parallel bool   // changes nothing, so it may run beside other such calls, and while the answer still streams
 	ReadOnly bool   // changes nothing at all and reaches nothing outside; for tools that package perm does not know
+	// Also are further names of what the call names, which rules may mean it by.
+	Also []string
 	// Target is the one file that Run reads or changes, absolute and with its links resolved; "" when there is no such
 	// file. Run follows no link any more, so that what was judged is what is touched.
 	Target string

@@ -111,7 +111,7 @@ func (c *call) byPerson() bool { _, ok := c.tool.(tool.Answered); return ok }
 
 // request is the call as the rules judge it.
 func (c *call) request() perm.Request {
-	return perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly, Target: c.plan.Target, Person: c.plan.Person}
+	return perm.Request{Tool: c.block.Name, Input: c.input, ReadOnly: c.plan.ReadOnly, Target: c.plan.Target, Also: c.plan.Also, Person: c.plan.Person}
 }
 
 // permit asks a person where the decision says so, and applies the answer.

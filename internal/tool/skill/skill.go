@@ -67,7 +67,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	return tool.Plan{
-		Summary: "Skill " + name, Parallel: !s.HasShell() && !s.Fork, ReadOnly: !s.HasShell() && !s.Fork,
+		Summary: "Skill " + name, Also: []string{s.Name, s.Long}, Parallel: !s.HasShell() && !s.Fork, ReadOnly: !s.HasShell() && !s.Fork,
 		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
 			text, err := t.d.Load(ctx, s, in.Args)
 			if err != nil {
