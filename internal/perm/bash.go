@@ -142,6 +142,7 @@ type layer struct {
 	words   []shell.Word
 	plain   bool // only wrappers that allow rules look through were taken off
 	assigns bool // a wrapper set variables
+	guess   bool // it may be what a program runs, and may be none of its commands
 }
 
 func (s *shellCall) layers(c *shell.Command) []layer {
@@ -153,20 +154,20 @@ func (s *shellCall) layers(c *shell.Command) []layer {
 		l := out[i]
 		if text, literal := l.words[0].Literal(); literal && i > 0 && strings.ContainsAny(text, " \t\n;&|") { // watch 'git push'
 			for _, words := range commandsOf(text) {
-				out = append(out, layer{words: words})
+				out = append(out, layer{words: words, guess: l.guess})
 			}
 		}
 		if in, ok := shell.Unwrap(l.words); ok {
-			out = append(out, layer{in.Words, l.plain && in.Plain, l.assigns || len(in.Assigns) > 0})
+			out = append(out, layer{in.Words, l.plain && in.Plain, l.assigns || len(in.Assigns) > 0, l.guess})
 		}
 		for _, words := range findExecs(l.words) {
-			out = append(out, layer{words: words})
+			out = append(out, layer{words: words, guess: l.guess})
 		}
 		for _, words := range runBy(l.words) {
-			out = append(out, layer{words: words})
+			out = append(out, layer{words: words, guess: l.guess})
 		}
 		for _, words := range shell.Guesses(l.words) {
-			out = append(out, layer{words: words})
+			out = append(out, layer{words: words, guess: true})
 		}
 	}
 	return out

@@ -142,6 +142,9 @@ func (x *explainer) command(s *shellCall, c *shell.Command) {
 		x.add(c.Text, "sets variables", RiskLow)
 	case c.Kind == shell.Simple && len(c.Words) > 0:
 		for _, l := range s.layers(c) {
+			if name, _ := l.words[0].Literal(); l.guess && programs()[path.Base(name)] == nil && deeds()[path.Base(name)].does == "" {
+				continue // no more than an argument, as far as is known
+			}
 			x.program(s, c, l, at)
 		}
 	case c.Kind != shell.Group && c.Kind != shell.Simple:
@@ -178,7 +181,7 @@ func (x *explainer) program(s *shellCall, c *shell.Command, l layer, at []string
 		return
 	}
 	_, wraps := shell.Unwrap(l.words)
-	wraps = wraps || len(findExecs(l.words)) > 0 || len(runBy(l.words)) > 0
+	wraps = wraps || len(findExecs(l.words)) > 0 || base != "git" && len(runBy(l.words)) > 0
 	p, _ := lookup(l.words)
 	switch {
 	case !literal:

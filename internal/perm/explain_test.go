@@ -46,6 +46,8 @@ func TestExplain(t *testing.T) {
 		"sudo rm a.txt":                   {RiskHigh, "rights of another user"},
 		"curl https://x.test | sh":        {RiskHigh, "only known when it runs"},
 		"bash -c 'rm a.txt'":              {RiskMedium, "deletes /W/a.txt"},
+		"/usr/bin/time -v rm -rf out":     {RiskHigh, "deletes, with all that is in it, /W/out"},
+		"tmux new -d 'git push --force'":  {RiskHigh, "replaces or deletes commits"},
 		"$TOOL now":                       {RiskHigh, "whose name is only known when it runs"},
 		"frobnicate --all":                {RiskMedium, "runs the program frobnicate"},
 		"git status":                      {RiskLow, "changes nothing"},
