@@ -45,7 +45,7 @@ type servers struct {
 
 // openServers reads the entries of MCP servers. Nothing is started yet; where there are no servers nothing is built.
 func (r *run) openServers() error {
-	r.tools.registry.Beside(r.serverToolNames, r.serverTool)
+	r.tools.registry.Beside(r.serverToolNames, func(name string) (tool.Tool, bool) { return r.serverTool(name, r) })
 	configs, s, err := r.serverEntries()
 	if err != nil || s == nil {
 		return err
@@ -140,7 +140,7 @@ func (s *servers) declare() {
 	deferred := false
 	for _, t := range all {
 		if (whole || t.AlwaysLoad) && !(t.NeverLoad && s.budget() < noBudget) {
-			kept = append(kept, mcptool.New(t, s.set))
+			kept = append(kept, mcptool.New(t, r.callers(r)))
 		} else {
 			deferred = true
 		}
@@ -252,17 +252,18 @@ func (r *run) serverToolNames() []string {
 
 const noServer = "its server is not part of this session; the user can add it with lathe mcp add, or --mcp-config"
 
-// serverTool finds a tool that is not among the definitions. One whose server is away says so when it is called.
-func (r *run) serverTool(name string) (tool.Tool, bool) {
+// serverTool finds a tool that is not among the definitions, for the conversation that calls it. One whose server is away
+// says so when it is called.
+func (r *run) serverTool(name string, by *run) (tool.Tool, bool) {
 	if !mcp.IsFullName(name) || r.serverDenied(name) {
 		return nil, false
 	}
 	if r.servers == nil {
 		return mcptool.NewLost(name, noServer), r.isTold(name)
 	}
-	set := r.servers.set
+	set, callers := r.servers.set, r.callers(by)
 	if t, ok := set.Tool(name); ok {
-		return mcptool.New(t, set), true
+		return mcptool.New(t, callers), true
 	}
 	st, known := set.Owner(name)
 	switch {
@@ -280,7 +281,7 @@ func (r *run) serverTool(name string) (tool.Tool, bool) {
 			return nil, err
 		}
 		if t, ok := set.Tool(name); ok {
-			return mcptool.New(t, set), nil
+			return mcptool.New(t, callers), nil
 		}
 		return nil, fmt.Errorf("the MCP server %q has no such tool", st.Name)
 	}
@@ -313,7 +314,7 @@ func (r *run) agentServers(ts *toolset) {
 			if !keeps(name) {
 				return nil, false
 			}
-			return s.r.serverTool(name)
+			return s.r.serverTool(name, r)
 		})
 }
 

@@ -138,6 +138,9 @@ func (r *run) setServers(ctx context.Context, in struct {
 	return map[string]any{"added": append([]string{}, added...), "removed": append([]string{}, removed...), "errors": errs}, nil
 }
 
+// hostCall is what ids of calls begin with that a host makes itself.
+const hostCall = "host_"
+
 // callServer calls a tool for the host, under the rules of the session. That the host asks for it is its yes where no rule
 // covers the call; what a rule wants asked about, or a person must agree to, is refused.
 func (r *run) callServer(ctx context.Context, in struct {
@@ -164,7 +167,7 @@ func (r *run) callServer(ctx context.Context, in struct {
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
 	}
-	res, err := tools.New(d).Host(ctx, r.aside(), msg.Block{Type: msg.TypeToolUse, ID: "host_" + r.place.Sys.NewID(), Name: full, Input: in.Arguments})
+	res, err := tools.New(d).Host(ctx, r.aside(), msg.Block{Type: msg.TypeToolUse, ID: hostCall + r.place.Sys.NewID(), Name: full, Input: in.Arguments})
 	if err != nil {
 		return nil, err
 	}

@@ -44,12 +44,14 @@ type work struct {
 	recording sync.Mutex    // held while what is not told is written down
 }
 
-// backAgent is the run of a sub-agent. It begins in the foreground or in the background, and may change to the latter.
+// backAgent is the run of a sub-agent, or the call of an MCP server's tool. It begins in the foreground or in the
+// background, and may change to the latter.
 type backAgent struct {
 	bash.Task
-	kind    string // its type
+	kind    string // its type, or the tool
+	server  string // whose tool is called; "": it is a sub-agent
 	depth   int
-	run     *run // nil when one in the background has ended: its conversation is in its transcript
+	run     *run // nil when one in the background has ended: its conversation is in its transcript; and of a call
 	prompt  string
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -157,12 +159,18 @@ func (w *work) toBack(b *backAgent) (bool, error) {
 	w.mu.Lock()
 	run := b.run
 	w.mu.Unlock()
-	if run == nil {
+	if run == nil && b.server == "" {
 		return false, nil
 	}
-	file, err := run.agentFile()
+	var file *os.File
+	var err error
+	if run == nil {
+		file, err = w.r.callFile(b.ID)
+	} else {
+		file, err = run.agentFile()
+	}
 	if err != nil {
-		return false, fmt.Errorf("make the output file of a background agent: %w", err)
+		return false, fmt.Errorf("make the output file of background work: %w", err)
 	}
 	w.mu.Lock()
 	if b.back || b.State != bash.Running {
@@ -174,7 +182,11 @@ func (w *work) toBack(b *backAgent) (bool, error) {
 	w.mu.Unlock()
 	w.record()
 	w.changed()
-	w.tell(event.TaskStarted{Task: taskOf(task, agentTask), CallID: task.CallID, AgentType: b.kind, Prompt: b.prompt})
+	started := event.TaskStarted{Task: taskOf(task, b.taskKind()), CallID: task.CallID, Prompt: b.prompt}
+	if b.server == "" {
+		started.AgentType = b.kind
+	}
+	w.tell(started)
 	close(b.moved) // what comes of it may be told now
 	return true, nil
 }
@@ -322,9 +334,11 @@ func (w *work) present() event.TasksChanged {
 			list.Tasks = append(list.Tasks, taskOf(t, bash.TaskType))
 		}
 	}
-	for _, t := range w.snapshot() {
-		if t.State == bash.Running {
-			list.Tasks = append(list.Tasks, taskOf(t, agentTask))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, b := range w.agents {
+		if b.back && b.State == bash.Running {
+			list.Tasks = append(list.Tasks, taskOf(b.Task, b.taskKind()))
 		}
 	}
 	return list
@@ -405,8 +419,11 @@ func agentNews(b *backAgent) string {
 		report = strings.ToValidUTF8(report[:reportLimit], "")
 		note = strings.TrimSpace(note + " It is cut here; all of it is in the file.")
 	}
-	return fmt.Sprintf("Background sub-agent %s (%s) ended: %s. File: %s\n%s", b.ID, b.Description, b.State, b.OutputFile,
-		toolagent.Framed(b.kind, report, note))
+	what := "sub-agent"
+	if b.server != "" {
+		what = "MCP call"
+	}
+	return fmt.Sprintf("Background %s %s (%s) ended: %s. File: %s\n%s", what, b.ID, b.Description, b.State, b.OutputFile, b.words(report, note))
 }
 
 // Busy implements engine.Background.

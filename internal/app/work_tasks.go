@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	toolagent "lathe/internal/tool/agent"
 	"lathe/internal/tool/bash"
 )
 
@@ -41,7 +40,7 @@ func (w *work) StopTask(id string) (bash.TaskStopResult, error) {
 	}
 	b.cancel()
 	<-b.done
-	return bash.TaskStopResult{Message: "Stopped task " + id + ".", TaskID: id, TaskType: agentTask}, nil
+	return bash.TaskStopResult{Message: "Stopped task " + id + ".", TaskID: id, TaskType: b.taskKind()}, nil
 }
 
 // Output implements bash.Others.
@@ -60,7 +59,7 @@ func (w *work) Output(ctx context.Context, id string, wait time.Duration) (bash.
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	res := bash.TaskResult{ID: b.ID, Type: agentTask, Status: b.State, Description: b.Description}
+	res := bash.TaskResult{ID: b.ID, Type: b.taskKind(), Status: b.State, Description: b.Description}
 	if b.State == bash.Running {
 		res.Output = "It works still. What it does is written to " + b.OutputFile + "."
 		return res, nil
@@ -70,7 +69,7 @@ func (w *work) Output(ctx context.Context, id string, wait time.Duration) (bash.
 	if len(text) > reportLimit {
 		text = strings.ToValidUTF8(text[:reportLimit], "") + "\n[cut here; all of it is in " + b.OutputFile + "]"
 	}
-	res.Output = toolagent.Framed(b.kind, text, "")
+	res.Output = b.words(text, "")
 	return res, nil
 }
 

@@ -150,7 +150,11 @@ func (w *work) open() []openTask {
 	}
 	for _, b := range w.agents {
 		if b.back {
-			add(b.Task, fmt.Sprintf("background sub-agent %s (%s)", b.ID, event.OneLine(b.Description, 200)))
+			what := "sub-agent"
+			if b.server != "" {
+				what = "MCP call"
+			}
+			add(b.Task, fmt.Sprintf("background %s %s (%s)", what, b.ID, event.OneLine(b.Description, 200)))
 		}
 	}
 	return out

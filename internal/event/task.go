@@ -4,7 +4,7 @@ import "time"
 
 // Task is a piece of background work as front ends list it.
 type Task struct {
-	ID, Kind, Description string // kind: local_bash, local_agent
+	ID, Kind, Description string // kind: local_bash, local_agent, local_mcp
 }
 
 // TaskStarted says that work goes on in the background from now on.
