@@ -183,16 +183,17 @@ func (r *run) save(write func() error) error {
 	}
 	list := config.NewTrust(p.Sys.Dirs.State)
 	entry, known := list.Get(p.TrustKey)
-	hash := r.grantsHash(after)
+	grants := after.Grants(p.Sys.Dirs.Work, p.Root)
+	hash := config.GrantsHash(grants, p.TrustKey)
 	if hash == r.approved {
 		return nil // the user's own file, or a rule that forbids
 	}
 	r.approved = hash
 	switch {
 	case p.Trusted && known && !entry.Rules:
-		err = list.Add(p.TrustKey, hash, p.Sys.Now())
+		err = list.Add(p.TrustKey, grants, p.Sys.Now())
 	case none || p.SavedRules:
-		err = list.AddRules(p.TrustKey, hash, p.Sys.Now())
+		err = list.AddRules(p.TrustKey, grants, p.Sys.Now())
 		p.SavedRules, p.Places.Trusted = true, true
 		r.watch = config.NewWatcher(p.Places, p.Sys.Now)
 	case !p.Trusted:

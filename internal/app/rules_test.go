@@ -192,7 +192,7 @@ func TestLastingAnswerApprovesOnlyItself(t *testing.T) {
 			open := func() *run { return asking(t, base) }
 			r := open()
 			if trust {
-				if err := config.NewTrust(r.place.Sys.Dirs.State).Add(r.place.TrustKey, r.place.Approved, time.Now()); err != nil {
+				if err := config.NewTrust(r.place.Sys.Dirs.State).Add(r.place.TrustKey, r.place.Grants, time.Now()); err != nil {
 					t.Fatal(err)
 				}
 				r = open()

@@ -166,8 +166,10 @@ func (s *screen) trust(o *flags, req tui.Start) error {
 	entry, known := list.Get(p.TrustKey)
 	home := func(path string) string { return homeShort(path, p.Sys.Dirs.Home) }
 	q := tui.Trust{Dir: home(p.TrustKey), Changed: known && !entry.Rules}
-	for _, g := range p.Grants {
-		q.Grants = append(q.Grants, tui.Grant{Key: g.Key, Text: g.Text, File: home(g.File), Line: g.Line})
+	parts := config.Parts(p.Grants)
+	q.Gone = entry.Seen.Mark(parts, p.TrustKey)
+	for _, g := range parts {
+		q.Grants = append(q.Grants, tui.Grant{Name: g.Name, Text: g.Text, File: home(g.File), Line: g.Line, State: g.State})
 	}
 	switch req.Trust(q) {
 	case tui.TrustYes:

@@ -24,6 +24,7 @@ func trustCommand(args []string, st Streams) error {
 		return err
 	}
 	list := config.NewTrust(p.Sys.Dirs.State)
+	before, _ := list.List()
 	arg := ""
 	if len(args) == 1 {
 		arg = args[0]
@@ -37,16 +38,16 @@ func trustCommand(args []string, st Streams) error {
 		if err != nil {
 			return err
 		}
-		p.Grants = append(p.Grants, more...)
 		fmt.Fprintf(st.Out, "Trusted: %s\n", p.TrustKey)
-		showGrants(p, st)
+		showGrants(p, more, before, st)
 		return nil
 	case arg == "--show":
+		more := map[string][]config.Grant{}
 		for _, dir := range p.Deeper() {
-			p.Grants = append(p.Grants, p.GrantsDeeper(dir)...)
+			more[dir] = p.GrantsDeeper(dir)
 		}
 		fmt.Fprintf(st.Out, "%s\n", p.TrustKey)
-		showGrants(p, st)
+		showGrants(p, more, before, st)
 		return nil
 	case arg == "--remove":
 		for _, dir := range append([]string{p.TrustKey}, p.Deeper()...) {
@@ -65,15 +66,43 @@ func trustCommand(args []string, st Streams) error {
 // alsoTrusted is what counts with trust and is no setting.
 const alsoTrusted = "Its commands, skills and agents count with trust too. What they run or allow is listed; their words and models may change."
 
-func showGrants(p *place.Place, st Streams) {
-	if len(p.Grants) == 0 {
+func showGrants(p *place.Place, deeper map[string][]config.Grant, before map[string]config.Trusted, st Streams) {
+	var parts []config.Part
+	var gone []string
+	add := func(dir string, grants []config.Grant) {
+		more := config.Parts(grants)
+		gone = append(gone, before[dir].Seen.Mark(more, dir)...)
+		parts = append(parts, more...)
+	}
+	add(p.TrustKey, p.Grants)
+	for _, dir := range p.Deeper() {
+		add(dir, deeper[dir])
+	}
+	if len(parts) == 0 {
 		fmt.Fprintln(st.Out, "Its settings grant and run nothing now; when that changes, you are asked again.")
 		fmt.Fprintln(st.Out, alsoTrusted)
 		return
 	}
 	fmt.Fprintln(st.Out, "With trust, these count. A change of any of them asks again.")
-	for _, g := range p.Grants { // whole: nobody can approve what is left out
-		fmt.Fprintf(st.Out, "  %s = %s\n      %s:%d\n", event.InertLine(g.Key), strings.ReplaceAll(g.Text, "\n", "\n        "), event.InertLine(g.File), g.Line)
+	at := ""
+	for _, g := range parts { // whole: nobody can approve what is left out
+		if file := fmt.Sprintf("%s:%d", event.InertLine(g.File), g.Line); file != at {
+			at = file
+			fmt.Fprintln(st.Out, at)
+		}
+		state := ""
+		if g.State != "" {
+			state = " (" + g.State + ")"
+		}
+		text := event.Inert(strings.ReplaceAll(g.Text, "\t", "␉"))
+		sep := " "
+		if strings.Contains(text, "\n") || strings.HasPrefix(text, "command: ") {
+			sep = "\n      "
+		}
+		fmt.Fprintf(st.Out, "  %s%s:%s%s\n", event.InertLine(g.Name), state, sep, strings.ReplaceAll(text, "\n", "\n      "))
+	}
+	for _, name := range gone {
+		fmt.Fprintf(st.Out, "  no longer there: %s\n", event.InertLine(name))
 	}
 	fmt.Fprintln(st.Out, alsoTrusted)
 }

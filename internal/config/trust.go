@@ -25,6 +25,9 @@ type Trusted struct {
 	// Rules says that the directory itself was never trusted: only what the user's own lasting answers saved in its
 	// settings was approved, and the settings grant nothing else.
 	Rules bool `json:"rules,omitempty"`
+
+	// Seen is what was approved, to tell later what is new.
+	Seen Seen `json:"seen,omitempty"`
 }
 
 type trustFile struct {
@@ -43,13 +46,13 @@ func (t Trust) Get(dir string) (Trusted, bool) {
 }
 
 // Add trusts a directory, with what its files grant now.
-func (t Trust) Add(dir, hash string, now time.Time) error {
-	return t.add(dir, Trusted{At: now.UTC(), Hash: hash})
+func (t Trust) Add(dir string, grants []Grant, now time.Time) error {
+	return t.add(dir, Trusted{At: now.UTC(), Hash: GrantsHash(grants, dir), Seen: seenOf(Parts(grants), dir)})
 }
 
 // AddRules approves what the settings of a directory grant now, without trust in the directory.
-func (t Trust) AddRules(dir, hash string, now time.Time) error {
-	return t.add(dir, Trusted{At: now.UTC(), Hash: hash, Rules: true})
+func (t Trust) AddRules(dir string, grants []Grant, now time.Time) error {
+	return t.add(dir, Trusted{At: now.UTC(), Hash: GrantsHash(grants, dir), Seen: seenOf(Parts(grants), dir), Rules: true})
 }
 
 func (t Trust) add(dir string, e Trusted) error {

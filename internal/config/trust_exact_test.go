@@ -8,13 +8,14 @@ import (
 // Trust in a folder says nothing of the folders above, below and beside it, and is gone when it is removed.
 func TestTrustIsOfOneFolder(t *testing.T) {
 	list := NewTrust(t.TempDir())
-	if err := list.Add("/a/b", "h", time.Unix(1, 0)); err != nil {
+	some := []Grant{{Key: "model", Text: `"m"`, File: "/a/b/.claude/settings.json"}}
+	if err := list.Add("/a/b", some, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := list.AddRules("/a/rules", "r", time.Unix(1, 0)); err != nil {
+	if err := list.AddRules("/a/rules", nil, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if e, known := list.Get("/a/b"); !known || e.Hash != "h" || e.Rules {
+	if e, known := list.Get("/a/b"); !known || e.Hash != GrantsHash(some, "/a/b") || e.Rules {
 		t.Errorf("%+v, %v", e, known)
 	}
 	if e, known := list.Get("/a/rules"); !known || !e.Rules {

@@ -82,7 +82,7 @@ func (p *Place) trustsDeeper(dir string) bool {
 
 // Approve keeps the user's trust in the project as it is now. What its servers say counts anew.
 func (p *Place) Approve(list config.Trust) error {
-	if err := list.Add(p.TrustKey, p.Approved, p.Sys.Now()); err != nil {
+	if err := list.Add(p.TrustKey, p.Grants, p.Sys.Now()); err != nil {
 		return err
 	}
 	return mcp.NewKnown(p.Sys.Dirs.State, p.TrustKey).Forget("")
@@ -93,18 +93,18 @@ func (p *Place) GrantsDeeper(dir string) []config.Grant {
 	return config.Deeper(dir, p.Project, cmp.Or(p.ProjectRoot, p.Project))
 }
 
-// ApproveDeeper keeps the user's trust in the folders below the top.
-func (p *Place) ApproveDeeper(list config.Trust) ([]config.Grant, error) {
-	var out []config.Grant
+// ApproveDeeper keeps the user's trust in the folders below the top, and returns what they grant, by folder.
+func (p *Place) ApproveDeeper(list config.Trust) (map[string][]config.Grant, error) {
+	out := map[string][]config.Grant{}
 	for _, dir := range p.Deeper() {
 		grants := p.GrantsDeeper(dir)
 		if len(grants) == 0 {
 			continue
 		}
-		if err := list.Add(dir, config.GrantsHash(grants, dir), p.Sys.Now()); err != nil {
+		if err := list.Add(dir, grants, p.Sys.Now()); err != nil {
 			return nil, err
 		}
-		out = append(out, grants...)
+		out[dir] = grants
 	}
 	return out, nil
 }

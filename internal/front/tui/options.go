@@ -46,12 +46,14 @@ type Trust struct {
 	Dir     string
 	Changed bool // it was trusted before, for other things
 	Grants  []Grant
+	Gone    []string // names of what was trusted and is not there any more
 }
 
-// Grant is one setting that gives or runs something.
+// Grant is one thing that a file gives or runs.
 type Grant struct {
-	Key, Text, File string
-	Line            int
+	Name, Text, File string // Text may be of several lines
+	Line             int
+	State            string // against what was trusted last: "", "new" or "changed"
 }
 
 // TrustAnswer is what the person said.

@@ -139,7 +139,14 @@ func (p *plain) send(op event.Op) {
 func (p *plain) askTrust(t Trust) TrustAnswer {
 	p.say("Do you trust the folder %s? Its files want to grant or run the following:", t.Dir)
 	for _, g := range t.Grants {
-		p.say("  %s = %s (%s line %d)", g.Key, g.Text, g.File, g.Line)
+		state := ""
+		if g.State != "" {
+			state = g.State + ": "
+		}
+		p.say("  %s%s (%s line %d): %s", state, width.Inert(g.Name), g.File, g.Line, strings.ReplaceAll(g.Text, "\n", "\n    "))
+	}
+	for _, name := range t.Gone {
+		p.say("  no longer there: %s", width.Inert(name))
 	}
 	p.say("Type yes, no (go on without any of it), or quit.")
 	answer := make(chan TrustAnswer, 1)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"lathe/internal/front/tui/width"
 )
@@ -14,11 +15,7 @@ func newTrustDialog(u *ui, t Trust, answer chan<- TrustAnswer) dialog {
 			intro = "You trusted this folder, but what its files grant or run has changed since:"
 		}
 		lines := []string{width.Inert(t.Dir), intro, ""}
-		for _, g := range t.Grants {
-			lines = append(lines, "  "+u.th.Strong.Paint(width.Inert(g.Key))+" = "+exact(g.Text),
-				u.th.Muted.Paint(fmt.Sprintf("      %s:%d", width.Inert(g.File), g.Line)))
-		}
-		return textBody(lines...)(cols)
+		return textBody(append(lines, u.grantLines(t)...)...)(cols)
 	}
 	give := func(a TrustAnswer) func(string) { return func(string) { answer <- a } }
 	return &choice{
@@ -31,6 +28,38 @@ func newTrustDialog(u *ui, t Trust, answer chan<- TrustAnswer) dialog {
 		esc:  func() { answer <- TrustQuit },
 		hint: "↑↓ enter · pgup pgdn scroll · esc leaves",
 	}
+}
+
+// grantLines are what the files of a folder grant, file by file, with what is new since the last yes.
+func (u *ui) grantLines(t Trust) []string {
+	var out []string
+	place := ""
+	for _, g := range t.Grants {
+		if at := fmt.Sprintf("%s:%d", width.Inert(g.File), g.Line); at != place {
+			place = at
+			out = append(out, u.th.Muted.Paint(at))
+		}
+		name := "  " + u.th.Strong.Paint(width.Inert(g.Name))
+		if g.State != "" {
+			name += " " + u.th.Warning.Paint("("+g.State+")")
+		}
+		text := strings.Split(exact(g.Text), "\n")
+		if len(text) == 1 && !strings.HasPrefix(text[0], "command: ") {
+			out = append(out, name+": "+text[0])
+			continue
+		}
+		out = append(out, name)
+		for _, l := range text {
+			out = append(out, "      "+l)
+		}
+	}
+	if len(t.Gone) > 0 {
+		out = append(out, "", u.th.Muted.Paint("No longer there:"))
+		for _, name := range t.Gone {
+			out = append(out, "  "+u.th.Muted.Paint(width.Inert(name)))
+		}
+	}
+	return out
 }
 
 // newNoKeyDialog tells a new user what is missing.
