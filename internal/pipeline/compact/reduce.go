@@ -48,9 +48,8 @@ func (s *Stage) Reducible(t *turn.Turn) bool {
 	return s.auto() && s.blocked != t.ID && s.look(t).compactable() >= minSaving
 }
 
-// ReduceMedia replaces the images and documents of the conversation by a text, because the provider refused the
-// request for their size or number; those of requests without an answer stay where there are others. It reports
-// whether anything changed, and writes View.
+// ReduceMedia replaces all images and documents of the conversation by a text, because the provider refused the
+// request for their size or number. It reports whether anything changed, and writes View.
 func (s *Stage) ReduceMedia(_ context.Context, t *turn.Turn) (bool, error) {
 	v := s.look(t)
 	defer func() { t.View = v.view }()

@@ -80,6 +80,11 @@ func TestSteps(t *testing.T) {
 			"m3", "r3 " + clip(long, 70), "m4", "r4 [Left out: the same Bash call was made again later]", "ef",
 			"two", "m5", "r5 " + clip(long, 70), "eh", "three",
 		}},
+		{"microcompact", Settings{Recent: 4}, []string{
+			"one", "m1 thinking", "r1 [Left out: /x was read again later]", "m2", "r2 Edited.", "ec", "keep this #pin",
+			"m3", "r3 " + clip(long, 70), "m4", "r4 " + clip(long, 70), "ef",
+			"two", "m5", "r5 " + clip(long, 70), "eh", "three",
+		}},
 		{"collapse", Settings{}, []string{
 			"one", "cut m1 [Tool calls of this turn, shortened. Th…", "ec", "keep this #pin", "cut m3 [Tool calls of this turn, shortened. Th…", "ef",
 			"two", "m5", "r5 " + clip(long, 70), "eh", "three",
@@ -225,6 +230,9 @@ func anyView(t *rapid.T) []msg.Message {
 				res := result(id, strings.Repeat("a line of a result\n", rapid.SampledFrom([]int{1, 300}).Draw(t, "lines")))
 				if rapid.Bool().Draw(t, "early") { // started while the rest of the answer streamed
 					view = append(view, res)
+					if rapid.IntRange(0, 3).Draw(t, "queued") == 0 {
+						view = append(view, user("meanwhile "+id))
+					}
 				} else {
 					results = append(results, res)
 				}
@@ -261,6 +269,22 @@ func TestStepsHoldWhatTheyPromise(t *testing.T) {
 			if diff := cmp.Diff(view[:r.FirstChanged], out[:r.FirstChanged]); diff != "" {
 				t.Fatalf("%s changed something before %d: %s", step.Name, r.FirstChanged, diff)
 			}
+			for api, n := range blocksOf(out) {
+				if was := blocksOf(view)[api]; n != was {
+					t.Fatalf("%s left %d of %d messages of the answer %s", step.Name, n, was, api)
+				}
+			}
+			owner := "" // whose call the first thing that was changed answers
+			for _, m := range view[:r.FirstChanged+1] {
+				if m.Kind == msg.KindAssistant {
+					owner = m.APIID
+				}
+			}
+			for _, m := range out[r.FirstChanged+1:] {
+				if m.Kind == msg.KindAssistant && m.APIID != owner && slices.ContainsFunc(m.Blocks, msg.Block.IsThinking) {
+					t.Fatalf("%s left the thinking of %s behind what it changed at %d", step.Name, m.ID, r.FirstChanged)
+				}
+			}
 			record, err := r.Edit.record()
 			if err != nil {
 				t.Fatal(err)
@@ -273,6 +297,17 @@ func TestStepsHoldWhatTheyPromise(t *testing.T) {
 			view = again
 		}
 	})
+}
+
+// blocksOf counts the messages of each answer.
+func blocksOf(view []msg.Message) map[string]int {
+	n := map[string]int{}
+	for _, m := range view {
+		if m.Kind == msg.KindAssistant {
+			n[m.APIID]++
+		}
+	}
+	return n
 }
 
 // whole checks that every call has its result, and no result stands alone.
@@ -389,6 +424,24 @@ func TestWorth(t *testing.T) {
 		p := plan{steps: []Step{{Name: "collapse"}}, price: Price{Saved: tt.saved, Gain: tt.gain, Rewrite: 1, Thinking: 500}}
 		if got, why := p.worth(tt.size, 187_000); got != tt.want {
 			t.Errorf("%+v: %v: %s", tt, got, why)
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		p    Price
+		want bool
+	}{
+		{"cold, at a turn's start", Price{Cold: true, TurnStart: true, Thinking: 5}, true},
+		{"cold, within a turn that thought", Price{Cold: true, Thinking: 5}, false},
+		{"cold, within a turn without thinking", Price{Cold: true}, true},
+		{"far more than it costs, within a turn that thought", Price{Gain: 3, Rewrite: 1, Thinking: 5}, false},
+		{"far more than it costs, within a turn without thinking", Price{Gain: 3, Rewrite: 1}, true},
+		{"more than it costs, within a turn", Price{Gain: 1.5, Rewrite: 1}, false},
+	} {
+		tt.p.Saved = 20_000
+		p := plan{steps: []Step{{Name: "microcompact"}}, price: tt.p}
+		if got, why := p.worth(100_000, 187_000); got != tt.want {
+			t.Errorf("%s: %v: %s", tt.name, got, why)
 		}
 	}
 	if m := newMarket(sight{whole: view, view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
