@@ -238,3 +238,31 @@ func TestMarketCountsAnswers(t *testing.T) {
 		t.Errorf("%d calls are expected", m.calls)
 	}
 }
+
+// The to-do list is attached again where an edit has taken it out of the view, and not where it stands there still.
+func TestTodosThatAreLost(t *testing.T) {
+	todo := call("a", "1", "TodoWrite", `{}`)
+	for _, tt := range []struct {
+		name string
+		view []msg.Message
+		want int
+	}{
+		{"it is there", []msg.Message{user("one"), todo}, 0},
+		{"it is gone", []msg.Message{user("one")}, 1},
+	} {
+		f := newFull(user("one"), todo, user("two"))
+		f.Stage.deps.Todos = func() string { return "- wash up" }
+		v := sight{view: tt.view}
+		if err := f.showTodos(f.t, &v); err != nil || len(f.t.Messages) != 3+tt.want || len(v.view) != len(tt.view)+tt.want {
+			t.Errorf("%s: %v, %d messages, of which %d are seen", tt.name, err, len(f.t.Messages), len(v.view))
+		}
+	}
+}
+
+// A cut that saves next to nothing is not made.
+func TestSnipWorthItsTrouble(t *testing.T) {
+	view := []msg.Message{user("one " + words(snipHead)), user("two " + words(500)), user("three #pin " + words(3000)), end("a"), user("four")}
+	if out, r := Snip(view, Settings{Target: 4500}); r.FirstChanged >= 0 {
+		t.Errorf("cut: %v", shape(out))
+	}
+}

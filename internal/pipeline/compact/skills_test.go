@@ -36,6 +36,9 @@ func TestSkillsAreCarried(t *testing.T) {
 	if len(second) != 2 || second[0].Text() != first[1].Text() || second[1].Text() != first[0].Text() {
 		t.Errorf("the second time: %v", second)
 	}
+	if small := of(first).skills(1000); len(small) != 1 || small[0].Key != "release" {
+		t.Errorf("with little room: %v", small)
+	}
 	if none := of(view).skills(100); len(none) != 0 {
 		t.Errorf("without room: %d", len(none))
 	}
