@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"lathe/internal/event"
 	"lathe/internal/session"
@@ -68,6 +69,27 @@ func TestAPromptOutlivesTheContext(t *testing.T) {
 	if p, _, begun := c.next(); begun != nil || !s.Waiting() {
 		t.Errorf("a turn of %q was begun; in the queue: %v", p.Text, s.Waiting())
 	}
+}
+
+// A prompt that came between the loop's last look and Close is still answered.
+func TestAPromptBeforeClose(t *testing.T) {
+	s := New(Config{Log: session.None("s1"), NewID: func() string { return "id" }})
+	c := s.Connect(t.Context()) // the loop waits for a subscriber
+	for _, op := range []event.Op{event.Prompt{Text: "hi"}, event.Close{}} {
+		if err := c.Send(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var closed time.Time
+	if !c.pause(&closed) {
+		t.Error("the session is over, and a prompt waits")
+	}
+	s.TakeQueued()
+	if c.pause(&closed) {
+		t.Error("it goes on, and nothing waits")
+	}
+	c.stop()
+	c.Wait()
 }
 
 // noFreeze is a log that cannot store what is frozen.

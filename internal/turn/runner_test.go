@@ -115,6 +115,12 @@ func TestStopsAreNamed(t *testing.T) {
 			terminal: "aborted_tools", errs: append(said, full.Error()), full: true,
 		},
 		"a stop and a full disk": {met: "tools", err: func(context.Context) error { return errors.Join(full, late) }, terminal: "aborted_streaming", errs: append(said, full.Error()), full: true},
+		"a failed answer and a full disk": {
+			met: "tools", err: func(context.Context) error {
+				return errors.Join(full, &Stop{Subtype: event.Success, Terminal: "api_error", Text: "refused"})
+			},
+			terminal: "error", errs: []string{"refused", full.Error()}, full: true,
+		},
 		"a good end and a full disk": {
 			met: "tools", err: func(context.Context) error {
 				return errors.Join(full, &Stop{Subtype: event.Success, Terminal: "hook_stopped", Text: "enough", Fine: true})
@@ -152,6 +158,26 @@ func TestStopsAreNamed(t *testing.T) {
 	}
 	if len(late.Errors) != 1 || late.Err != ErrInterrupted {
 		t.Errorf("a stage's own stop was changed: %+v", late)
+	}
+}
+
+// Who does not hear of a stage any more ends the turn.
+func TestStageThatNobodyHearsOf(t *testing.T) {
+	gone := errors.New("nobody reads")
+	var ran []string
+	note := func(name string) func(context.Context, *Turn) error {
+		return func(_ context.Context, tn *Turn) error {
+			ran, tn.Done = append(ran, name), name == "last"
+			return nil
+		}
+	}
+	r := &Runner{Tell: true, Now: time.Now, Stages: []Stage{
+		{Name: "first", When: EachStep, Run: note("first")}, {Name: "second", When: EachStep, Run: note("second")}, {Name: "last", When: Last, Run: note("last")},
+	}}
+	tn := New("t", "s", event.Prompt{}, nil, Services{Now: time.Now, Emit: func(event.Event) error { return gone }})
+	err := r.Run(t.Context(), tn)
+	if diff := cmp.Diff([]string{"first", "last"}, ran); diff != "" || !errors.Is(err, gone) || tn.Stop == nil || !errors.Is(tn.Stop, gone) {
+		t.Errorf("%v, stop %+v, %s", err, tn.Stop, diff)
 	}
 }
 

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"lathe/internal/event"
 	"lathe/internal/msg"
+	"lathe/internal/price"
 	"lathe/internal/provider"
 	"lathe/internal/provider/wire"
+	"lathe/internal/token"
 	"lathe/internal/trace"
 )
 
@@ -216,5 +219,45 @@ func TestDescribedAgain(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Descriptions gather while a turn runs, but not without end.
+func TestDescriptionsDoNotPileUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := &counting{}
+		x := NewTracer(rec)
+		tn := session(2, 10)
+		x.begin()
+		for i := range 2*waiting + 3 {
+			if want := i / waiting * waiting; rec.records != want {
+				t.Fatalf("%d of %d are written, not %d", rec.records, i, want)
+			}
+			x.Sub(tn, trace.Record{Stage: "call", Parent: "tools"})
+		}
+		x.end()
+		if rec.records != 2*waiting+3 {
+			t.Errorf("%d are written", rec.records)
+		}
+	})
+}
+
+// Another model counts otherwise: what there is is described anew.
+func TestAnotherModelCounts(t *testing.T) {
+	rec := &losing{blobs: map[string]string{}}
+	x := NewTracer(rec)
+	tn := session(4, 400)
+	for _, model := range []string{"claude-opus-4-5", "claude-opus-5-5"} {
+		tn.Model = model
+		x.stage(trace.Record{Turn: tn.ID, Stage: "attach"}, copyOf(tn), copyOf(tn), []string{"Messages"})
+		c := token.Counter{New: price.Default().Info(model).NewTokenizer}
+		for i, r := range rec.records[len(rec.records)-1].After.Items[trace.Messages] {
+			if want := c.Blocks(tn.Messages[i].Blocks); r.Tokens != want {
+				t.Errorf("%s: message %d has %d tokens, not %d", model, i, r.Tokens, want)
+			}
+		}
+	}
+	if old, now := price.Default().Info("claude-opus-4-5").NewTokenizer, price.Default().Info("claude-opus-5-5").NewTokenizer; old == now {
+		t.Error("both models count alike")
 	}
 }
