@@ -211,11 +211,11 @@ func TestReduceWithoutASummary(t *testing.T) {
 	f := newFull(append(ms, user("now"))...)
 	f.fail = errors.New("overloaded")
 	before := (token.Counter{}).Messages(f.t.Messages)
-	changed, err := f.Reduce(t.Context(), f.t)
+	changed, err := f.Reduce(t.Context(), f.t, 210_000)
 	if after := (token.Counter{}).Messages(f.t.View); err != nil || !changed || after > before*7/10 {
 		t.Errorf("%v, %v: %d tokens of %d", changed, err, after, before)
 	}
-	if len(f.told) == 0 || !strings.Contains(f.told[0], "about 200000 of 200000 tokens") {
+	if len(f.told) == 0 || !strings.Contains(f.told[0], "about 210000 of 200000 tokens") {
 		t.Errorf("told %q", f.told)
 	}
 }

@@ -64,7 +64,7 @@ func findChains(view []msg.Message, s Settings) Edit {
 		i = last + 1
 	}
 	if s.Running > 0 {
-		a.clearOld(&e, end, s)
+		a.clearOld(&e, s)
 	}
 	if e.empty() {
 		return Edit{}
@@ -74,21 +74,22 @@ func findChains(view []msg.Message, s Settings) Edit {
 
 const leftOut = "[Left out: a result that lies far back; make the call again if you need it]"
 
-// clearOld adds the results that stand before the last tokens of the view, from the message at from on.
-func (a *answers) clearOld(e *Edit, from int, s Settings) {
-	tail := len(a.view)
+// clearOld adds the results of the running turn that stand before the last tokens of the view and that an answer has seen.
+func (a *answers) clearOld(e *Edit, s Settings) {
+	from, tail := unanswered(a.view), len(a.view)
 	for rest := s.Running; tail > from && rest > 0; tail-- {
 		rest -= s.Counter.Messages(a.view[tail-1 : tail])
 	}
-	for i := max(from, unanswered(a.view)); i < tail; i++ {
+	for i := from; i < tail; i++ {
+		next := a.thinkingAfter(i)
 		for _, b := range a.view[i].Blocks {
 			c := a.calls[b.ToolUseID]
-			if b.Type != msg.TypeToolResult || c.result != i || c.tokens < clearLeast || c.failed || countsOn(c.use) || c.use.Name == "Agent" {
+			if b.Type != msg.TypeToolResult || next == "" || c.result != i || c.tokens < clearLeast || c.failed || countsOn(c.use) || c.use.Name == "Agent" {
 				continue
 			}
 			e.Clear = append(e.Clear, Clear{Call: b.ToolUseID, Text: leftOut})
 			if e.Thinking == "" {
-				e.Thinking = a.thinkingAfter(i)
+				e.Thinking = next
 			}
 		}
 	}

@@ -154,6 +154,18 @@ func TestCollapseInTheRunningTurn(t *testing.T) {
 	}
 }
 
+// Results that no answer has seen stay, however many calls were made at once.
+func TestCollapseLeavesWhatIsNew(t *testing.T) {
+	both := call("b", "2", "Read", `{"file_path":"/2"}`)
+	both.Blocks = append(both.Blocks, msg.ToolUse("3", "Read", []byte(`{"file_path":"/3"}`)))
+	view := []msg.Message{user("one"), call("a", "1", "Read", `{"file_path":"/1"}`), result("1", long), both, result("2", long), result("3", long)}
+	out, _ := Collapse(view, Settings{Running: 1})
+	whole := " " + clip(long, 70)
+	if diff := cmp.Diff([]string{"one", "m1 thinking", "r1 " + clip(leftOut, 70), "m2", "r2" + whole, "r3" + whole}, shape(out)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // What tells how things stand is not attached again while the conversation has it: no step takes the newest of it, nor what
 // came with a prompt.
 func TestStepsKeepHowThingsStand(t *testing.T) {
