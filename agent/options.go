@@ -10,6 +10,7 @@ import (
 	"regexp"
 
 	"lathe/internal/app"
+	"lathe/internal/app/conversation"
 	"lathe/internal/place"
 	"lathe/internal/tool"
 )
@@ -84,11 +85,14 @@ func (o Options) session() (app.Options, error) {
 		Options: place.Options{
 			Dir: o.Dir, StateDir: o.StateDir, Env: maps.Clone(o.Env), Settings: o.Settings, Sources: o.Sources, Trust: o.Trust,
 		},
+		Which: conversation.Which{
+			Resume: o.Resume, Continue: o.Continue, Fork: o.Fork, SessionID: o.SessionID, NoPersist: o.NoPersist, Store: o.Store,
+			Entry: app.EntryLibrary,
+		},
 		Dirs: o.More, Model: o.Model, Fallback: o.Fallback, Effort: o.Effort, Replay: o.Replay, Record: o.Record,
 		System: o.SystemPrompt, Append: o.Append, Mode: o.Mode, Allowed: o.Allow, Denied: o.Deny, Tools: o.Builtin,
 		MaxTurns: o.MaxTurns, MaxBudget: o.MaxBudgetUSD, Schema: string(o.Schema),
-		Resume: o.Resume, Continue: o.Continue, Fork: o.Fork, SessionID: o.SessionID, NoPersist: o.NoPersist,
-		Store: o.Store, Fixed: o.Store != nil, Entry: app.EntryLibrary, Print: true, Log: o.Log,
+		Fixed: o.Store != nil, Print: true, Log: o.Log,
 		Asks: o.Permission != nil || o.Ask != nil, Questions: o.Ask != nil, Calls: func(kind string) bool { return kind == callHook },
 	}
 	seen := map[string]bool{}

@@ -82,7 +82,7 @@ func (r *run) preloaded() attach.Source {
 		When: func(t *turn.Turn, seen attach.Seen) bool { return t.Step == 1 && !seen.Any(name) },
 		Collect: func(context.Context, *turn.Turn, attach.Seen) ([]attach.Item, error) {
 			var out []attach.Item
-			vars := skill.Vars{Session: r.conv.log.ID(), Effort: r.agent.effort, Project: first(r.place.Root, r.place.Sys.Dirs.Work)}
+			vars := skill.Vars{Session: r.conv.Log.ID(), Effort: r.agent.effort, Project: first(r.place.Root, r.place.Sys.Dirs.Work)}
 			all := r.skills()
 			for _, wanted := range r.agent.def.Skills {
 				for _, s := range all {
@@ -164,7 +164,7 @@ func (h *hooks) stoppingAgent(ctx context.Context, t *turn.Turn, again bool) tur
 	ctx, cancel := untilInterrupted(ctx, t)
 	defer cancel()
 	o, out := h.fire(ctx, t, hook.Payload{Event: hook.SubagentStop, Match: h.r.agent.def.Name, Fields: map[string]any{
-		"stop_hook_active": again, "last_assistant_message": t.Reply.Message.Text(), "agent_transcript_path": h.r.conv.log.Path(),
+		"stop_hook_active": again, "last_assistant_message": t.Reply.Message.Text(), "agent_transcript_path": h.r.conv.Log.Path(),
 		"background_tasks": []any{},
 	}})
 	return feedback(o, out)

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"lathe/internal/agent"
+	"lathe/internal/app/conversation"
 	"lathe/internal/event"
-	"lathe/internal/git"
 	"lathe/internal/mcp"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
@@ -159,10 +159,10 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 	if err == nil && a.earlier != nil {
 		child.takeUpAgent()
 		if a.moved {
-			err = child.conv.log.Keep(agent.RecordKind, a.record())
+			err = child.conv.Log.Keep(agent.RecordKind, a.record())
 		}
 	} else if err == nil {
-		err = child.conv.log.Keep(agent.RecordKind, a.record())
+		err = child.conv.Log.Keep(agent.RecordKind, a.record())
 	}
 	if err != nil {
 		child.closeAgent() // what was started for it
@@ -175,17 +175,14 @@ func (a *agentPart) build(ctx context.Context) (_ *run, err error) {
 // is the same; a call that was played before gets the next free one.
 func (r *run) openAgent() {
 	a, top := r.agent, r.root()
-	store := sessionStore(r.o, r.place, r.prices)
-	start := jsonl.Start{ID: top.conv.log.ID(), Dir: r.place.Sys.Dirs.Work}
-	if r.place.Root != "" {
-		start.Branch = git.Branch(r.place.Root)
-	}
-	path := top.conv.log.Path()
-	r.conv = &conversation{log: session.None(start.ID), dir: top.conv.folder()}
+	store, start := conversation.Files(r.o.Which, r.place, r.prices), conversation.Start(r.place)
+	start.ID = top.conv.Log.ID()
+	path := top.conv.Log.Path()
+	r.conv = top.conv.Aside()
 	if a.earlier != nil {
-		r.conv.state, r.conv.resumed = *a.earlier, true
+		r.conv.State, r.conv.Resumed = *a.earlier, true
 		if path != "" {
-			r.conv.log = store.Agent(start, path, a.id)
+			r.conv.Log = store.Agent(start, path, a.id)
 		}
 		return
 	}
@@ -208,7 +205,7 @@ func (r *run) openAgent() {
 	}
 	r.agentIDs[a.id] = true
 	if path != "" {
-		r.conv.log = store.Agent(start, path, a.id)
+		r.conv.Log = store.Agent(start, path, a.id)
 	}
 }
 
@@ -376,7 +373,7 @@ func (r *run) closeAgent() {
 	if err := r.tools.tasks.StopOwned(ctx, r.agent.id); err != nil {
 		r.warn(err.Error())
 	}
-	if err := r.conv.log.Close(); err != nil {
+	if err := r.conv.Log.Close(); err != nil {
 		r.warn("close the transcript of a sub-agent: " + err.Error())
 	}
 	if r.agent.servers != nil {

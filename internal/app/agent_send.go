@@ -62,7 +62,7 @@ func (w *work) note(child *run) {
 		w.known = map[string]*addressee{}
 	}
 	if a.depth == 1 {
-		w.known[a.id] = &addressee{id: a.id, rec: a.record(), path: child.conv.log.Path(), own: true, once: a.def.Once, order: len(w.known)}
+		w.known[a.id] = &addressee{id: a.id, rec: a.record(), path: child.conv.Log.Path(), own: true, once: a.def.Once, order: len(w.known)}
 	}
 }
 
@@ -172,7 +172,7 @@ func (r *run) addressees() []addressee {
 	w.mu.Lock()
 	own := map[string]bool{}
 	var out []addressee
-	top := r.conv.log.Path()
+	top := r.conv.Log.Path()
 	for _, a := range w.known {
 		own[a.id] = true
 		if a.path == "" || a.path == jsonl.SubagentPath(top, a.id) { // not of a conversation that was left
@@ -259,8 +259,8 @@ func (r *run) goOn(ctx context.Context, a addressee, m toolagent.Message) (toola
 
 // takeUpAgent brings back what a sub-agent that goes on had beside its conversation.
 func (r *run) takeUpAgent() {
-	_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
-	_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)
-	r.tools.todos.Restore(r.conv.state.Messages)
-	r.tools.files.Restore(r.conv.state.Messages, r.readable)
+	_ = json.Unmarshal(r.conv.State.Kept[thinkingKind], &r.dropThinking)
+	_ = json.Unmarshal(r.conv.State.Kept[mismatchKind], &r.dropMismatch)
+	r.tools.todos.Restore(r.conv.State.Messages)
+	r.tools.files.Restore(r.conv.State.Messages, r.readable)
 }

@@ -227,7 +227,7 @@ func (a *agentPart) keeps(name string) bool {
 
 // initialPrompt is what the agent that the session works by begins with; "" for nothing. A resumed session has begun.
 func (r *run) initialPrompt() string {
-	if r.main == nil || r.conv.resumed {
+	if r.main == nil || r.conv.Resumed {
 		return ""
 	}
 	return r.main.Initial

@@ -67,7 +67,7 @@ func (r *run) engine() error {
 	r.keepChoice(name)
 	r.thaw()
 	cfg := engine.Config{
-		Log: r.conv.log, State: r.conv.state, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.Mode,
+		Log: r.conv.Log, State: r.conv.State, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.Mode,
 		NewID: r.place.Sys.NewID, Now: r.place.Sys.Now, Tell: r.o.Stages, AfterTurn: r.afterTurn, Halted: &r.halted,
 		Begin: r.beginTurn, Clean: r.place.Clean, Query: r.query, CanCall: r.canCall, CanAsk: r.canAsk(), ModeSet: r.modeSet,
 	}
@@ -95,7 +95,7 @@ func (r *run) engine() error {
 	}
 	cfg.Background, cfg.Kept = r.work, r.work.kept
 	r.session, r.ledger = engine.New(cfg), account.New(ledger, limits)
-	if r.conv.resumed {
+	if r.conv.Resumed {
 		r.takeUp()
 	}
 	if r.o.Name != "" {
@@ -106,29 +106,29 @@ func (r *run) engine() error {
 
 // takeUp brings back what a resumed session had beside its conversation.
 func (r *run) takeUp() {
-	if err := r.ledger.Restore(r.conv.state.Kept[account.KeepKind], r.conv.state.Messages); err != nil {
+	if err := r.ledger.Restore(r.conv.State.Kept[account.KeepKind], r.conv.State.Messages); err != nil {
 		r.place.Notes = append(r.place.Notes, err.Error())
 	}
-	if path := first(r.conv.state.Meta.Path, r.conv.log.Path()); path != "" {
+	if path := first(r.conv.State.Meta.Path, r.conv.Log.Path()); path != "" {
 		r.ledger.RestoreAgents(jsonl.AgentAnswers(path, r.ledger.Totals().At))
 	}
-	_ = json.Unmarshal(r.conv.state.Kept[thinkingKind], &r.dropThinking)
-	_ = json.Unmarshal(r.conv.state.Kept[mismatchKind], &r.dropMismatch)
+	_ = json.Unmarshal(r.conv.State.Kept[thinkingKind], &r.dropThinking)
+	_ = json.Unmarshal(r.conv.State.Kept[mismatchKind], &r.dropMismatch)
 	r.takeUpStyle()
 	r.restoreTodos()
-	r.work.takeUp(r.conv.state.Kept[tasksKind])
-	r.tools.files.Restore(r.conv.state.Messages, r.readable)
+	r.work.takeUp(r.conv.State.Kept[tasksKind])
+	r.tools.files.Restore(r.conv.State.Messages, r.readable)
 }
 
 // thaw drops what a resumed session had frozen when this run asks for a structured answer by another schema: its
 // tool must be among the definitions. The prompt cache is lost by that.
 func (r *run) thaw() {
-	f := r.conv.state.Frozen
+	f := r.conv.State.Frozen
 	if f == nil {
 		return
 	}
 	if r.newCustomTools(f.Tools) {
-		r.conv.state.Frozen = nil
+		r.conv.State.Frozen = nil
 		return
 	}
 	if r.tools.structured == nil {
@@ -140,16 +140,16 @@ func (r *run) thaw() {
 			return
 		}
 	}
-	r.conv.state.Frozen = nil
+	r.conv.State.Frozen = nil
 	r.place.Notes = append(r.place.Notes, "the tools of the session change for --json-schema, so the prompt cache starts anew")
 }
 
 // keep stores a state record at the end of a turn, and puts the turn on the medium: a loss of power keeps it.
 func (r *run) keep(kind string, v any) error {
-	if err := r.conv.log.Keep(kind, v); err != nil {
+	if err := r.conv.Log.Keep(kind, v); err != nil {
 		return err
 	}
-	if s, ok := r.conv.log.(session.Syncer); ok {
+	if s, ok := r.conv.Log.(session.Syncer); ok {
 		return s.Sync()
 	}
 	return nil
@@ -351,7 +351,7 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 func (r *run) forThinking(kind string, flag *bool) func(*turn.Turn) {
 	return func(*turn.Turn) {
 		*flag = true
-		if err := r.conv.log.Keep(kind, true); err != nil {
+		if err := r.conv.Log.Keep(kind, true); err != nil {
 			r.warn("remember what becomes of earlier thinking: " + err.Error())
 		}
 	}
@@ -360,9 +360,9 @@ func (r *run) forThinking(kind string, flag *bool) func(*turn.Turn) {
 // ready is what front ends are told before each turn.
 func (r *run) ready() event.Ready {
 	return event.Ready{
-		Session: r.conv.log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
+		Session: r.conv.Log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.Key, Version: sys.Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
-		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: r.style().Name, Resumed: r.conv.resumed,
+		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: r.style().Name, Resumed: r.conv.Resumed,
 		Servers: r.serverStates(), ServerErrors: r.skippedServers,
 	}
 }

@@ -46,7 +46,7 @@ func (r *run) openCheckpoints() {
 
 func (r *run) newCheckpoints() *checkpoint.Store {
 	dir := filepath.Join(r.resultsDir(), "..", "checkpoints")
-	if r.conv.folder() == "" {
+	if r.conv.Folder() == "" {
 		dir = filepath.Join(r.resultsDir(), "checkpoints") // goes with the run
 	}
 	getenv := r.place.Sys.Getenv

@@ -50,17 +50,17 @@ const modelKind = "model"
 
 // lastModel is the model that a resumed session used last, "" when it is not known.
 func (r *run) lastModel() string {
-	if !r.conv.resumed || r.conv.state.Frozen == nil {
+	if !r.conv.Resumed || r.conv.State.Frozen == nil {
 		return ""
 	}
 	name := ""
-	_ = json.Unmarshal(r.conv.state.Kept[modelKind], &name)
-	return first(name, r.conv.state.Frozen.Model)
+	_ = json.Unmarshal(r.conv.State.Kept[modelKind], &name)
+	return first(name, r.conv.State.Frozen.Model)
 }
 
 // keepModel remembers a change of model for later runs of the session.
 func (r *run) keepModel(name string) {
-	if err := r.conv.log.Keep(modelKind, name); err != nil {
+	if err := r.conv.Log.Keep(modelKind, name); err != nil {
 		r.warn("remember the model: " + err.Error())
 	}
 }

@@ -147,8 +147,8 @@ func (c *classifier) record(req perm.Request, decision, reason string, err error
 // newClassifier builds the classifier of a run, as the tools stage wants it.
 func (r *run) newClassifier() func(context.Context, *turn.Turn, perm.Request, perm.Decision) (perm.Decision, error) {
 	c := &classifier{ask: func(ctx context.Context, text string) (string, error) { return r.askSmall(ctx, "permission", text) }}
-	if path := r.conv.log.Path(); path != "" {
-		c.log = filepath.Join(filepath.Dir(path), r.conv.log.ID(), "auto-decisions.jsonl")
+	if path := r.conv.Log.Path(); path != "" {
+		c.log = filepath.Join(filepath.Dir(path), r.conv.Log.ID(), "auto-decisions.jsonl")
 	}
 	return func(ctx context.Context, t *turn.Turn, req perm.Request, asked perm.Decision) (perm.Decision, error) {
 		return reviewer{c, userWords(t.Messages)}.Classify(ctx, req, asked)

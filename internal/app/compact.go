@@ -38,10 +38,10 @@ func (r *run) compaction(norm normalize.Deps, cfg normalize.Config) *compact.Sta
 	d := compact.Deps{
 		Info: r.prices.Info, Budget: &compact.Budget{Dir: r.resultsDir, Clean: r.place.Redact.String}, NewID: r.place.Sys.NewID,
 		TooLong: tooLong, ReadFile: r.readAgain, Todos: func() string { return todoText(r.tools.todos) }, Tasks: r.tasksText,
-		Transcript: r.conv.log.Path, Earlier: r.conv.state.Earlier, After: r.compacted,
+		Transcript: r.conv.Log.Path, Earlier: r.conv.State.Earlier, After: r.compacted,
 	}
-	_ = json.Unmarshal(r.conv.state.Kept[guardKind], &d.Guard)
-	d.KeepGuard = func(g compact.Guard) error { return r.conv.log.Keep(guardKind, g) }
+	_ = json.Unmarshal(r.conv.State.Kept[guardKind], &d.Guard)
+	d.KeepGuard = func(g compact.Guard) error { return r.conv.Log.Keep(guardKind, g) }
 	if r.hooks != nil {
 		d.Before = r.hooks.compacting
 	}
@@ -211,7 +211,7 @@ func (h *hooks) compacting(ctx context.Context, t *turn.Turn, trigger, focus str
 
 // compacted keeps what later runs could not read from the conversation any more, and tells the hooks.
 func (r *run) compacted(ctx context.Context, t *turn.Turn, trigger, summary string) turn.Hooked {
-	if err := r.conv.log.Keep(todosKind, r.tools.todos.Items()); err != nil {
+	if err := r.conv.Log.Keep(todosKind, r.tools.todos.Items()); err != nil {
 		r.warn("remember the to-do list: " + err.Error())
 	}
 	if r.hooks == nil {
@@ -231,10 +231,10 @@ func (r *run) compacted(ctx context.Context, t *turn.Turn, trigger, summary stri
 // restoreTodos brings the to-do list back: from the conversation, or as it was when that was compacted.
 func (r *run) restoreTodos() {
 	var before []todo.Item
-	if raw, kept := r.conv.state.Kept[todosKind]; kept && json.Unmarshal(raw, &before) != nil {
+	if raw, kept := r.conv.State.Kept[todosKind]; kept && json.Unmarshal(raw, &before) != nil {
 		before = nil
 	}
-	r.tools.todos.Restore(r.conv.state.Messages, before...)
+	r.tools.todos.Restore(r.conv.State.Messages, before...)
 }
 
 func (r *run) compactCommand() input.Command {

@@ -160,7 +160,7 @@ func (r *run) customCommands() []input.Command {
 
 // vars are the facts that a skill's text may refer to.
 func (r *run) vars() skill.Vars {
-	return skill.Vars{Session: r.conv.log.ID(), Effort: r.effort(), Project: first(r.place.Root, r.place.Sys.Dirs.Work)}
+	return skill.Vars{Session: r.conv.Log.ID(), Effort: r.effort(), Project: first(r.place.Root, r.place.Sys.Dirs.Work)}
 }
 
 // expandSkill makes the prompt of a typed skill or command, and of those that are named behind it: /a /b text.

@@ -102,7 +102,7 @@ func (h *hooks) begin(ctx context.Context, t *turn.Turn) ([]msg.Message, error) 
 		source = h.r.left.trigger
 	case h.r.o.Fork:
 		source = "fork"
-	case h.r.conv.resumed:
+	case h.r.conv.Resumed:
 		source = "resume"
 	}
 	if h.bus.Has(hook.SessionStart, source) {

@@ -191,7 +191,7 @@ func keepIn(dir, pattern string, data []byte) (string, error) {
 func (h *hooks) base() hook.Base {
 	r := h.r
 	return hook.Base{
-		Session: r.conv.log.ID(), Transcript: r.conv.log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.Project,
+		Session: r.conv.Log.ID(), Transcript: r.conv.Log.Path(), Cwd: r.tools.workspace.Cwd(), Project: r.place.Project,
 		Mode: r.session.Mode(), Effort: h.effort, EnvFile: r.envFile(),
 	}
 }

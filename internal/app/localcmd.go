@@ -90,7 +90,7 @@ func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 		trusted = "trusted"
 	}
 	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
-		sys.Version, r.conv.log.ID(), or(r.conv.log.Path(), "none"), r.modelState(), r.session.Mode(), r.model.Key, r.sandboxState(),
+		sys.Version, r.conv.Log.ID(), or(r.conv.Log.Path(), "none"), r.modelState(), r.session.Mode(), r.model.Key, r.sandboxState(),
 		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
 }
 
@@ -265,7 +265,7 @@ func directoryAdded(dir string) hook.Payload {
 
 // cmdInspect serves the page of this session while the run lasts, and says where.
 func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
-	path := r.conv.log.Path()
+	path := r.conv.Log.Path()
 	if path == "" {
 		return "", errors.New("this session is not kept, so there is nothing to look at (--no-session-persistence)")
 	}

@@ -177,7 +177,7 @@ func (r *run) callServer(ctx context.Context, in struct {
 // aside is a turn for what a host does by itself: it has no conversation, and hosts hear what hooks say, but not of a call
 // that they know of.
 func (r *run) aside() *turn.Turn {
-	return turn.New(r.place.Sys.NewID(), r.conv.log.ID(), event.Prompt{}, nil, turn.Services{
+	return turn.New(r.place.Sys.NewID(), r.conv.Log.ID(), event.Prompt{}, nil, turn.Services{
 		Emit: func(e event.Event) error {
 			switch e.(type) {
 			case event.ToolStarted, event.ToolProgress, event.ToolDone:

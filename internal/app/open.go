@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"lathe/internal/app/conversation"
 	"lathe/internal/app/source"
 	"lathe/internal/engine"
 	"lathe/internal/event"
@@ -92,19 +93,19 @@ func (s *Session) Query(ctx context.Context, kind string, payload any) (json.Raw
 }
 
 // ID is the session's id, Path its transcript, "" where none is kept.
-func (s *Session) ID() string { return s.run.conv.log.ID() }
+func (s *Session) ID() string { return s.run.conv.Log.ID() }
 
 // Path is the session's transcript.
-func (s *Session) Path() string { return s.run.conv.log.Path() }
+func (s *Session) Path() string { return s.run.conv.Log.Path() }
 
 // Place is where the session happens, with its settings.
 func (s *Session) Place() *place.Place { return s.run.place }
 
 // Resumed reports whether the session was begun earlier, Kept whether it can be resumed later.
-func (s *Session) Resumed() bool { return s.run.conv.resumed }
+func (s *Session) Resumed() bool { return s.run.conv.Resumed }
 
 // Kept reports whether the session can be resumed later.
-func (s *Session) Kept() bool { return !keepsNothing(s.run.o, s.run.place) }
+func (s *Session) Kept() bool { return conversation.Keeps(s.run.o.Which, s.run.place) }
 
 // Model and Mode are those of the next turn.
 func (s *Session) Model() string { return s.run.session.Model() }
@@ -122,7 +123,13 @@ func (s *Session) Messages() []msg.Message { return s.run.session.Messages() }
 func (s *Session) Shown() []msg.Message { return s.run.shownMessages() }
 
 // History is what the conversation was when the session was opened, with what stands before a compact boundary.
-func (s *Session) History() []msg.Message { return s.run.past() }
+func (s *Session) History() []msg.Message {
+	all, err := s.run.conv.Whole()
+	if err != nil {
+		s.run.warn("read what was compacted: " + err.Error())
+	}
+	return all
+}
 
 // Summary says what the session used, in lines.
 func (s *Session) Summary() []string { return s.run.summary() }
@@ -151,8 +158,7 @@ func Resumable(o Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = namedSession(&o, sessionStore(&o, p, nil), sessionStart(p))
-	return err
+	return conversation.Check(o.Which, p)
 }
 
 // Authenticate looks whether there is a credential; ErrNoKey where there is none.

@@ -6,12 +6,12 @@ import (
 	"io"
 	"slices"
 
+	"lathe/internal/app/conversation"
 	"lathe/internal/app/source"
 	"lathe/internal/mcp"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/input"
 	"lathe/internal/place"
-	"lathe/internal/session"
 	"lathe/internal/tool"
 )
 
@@ -23,18 +23,11 @@ type Options struct {
 	Dirs []string // more that the session may work in
 	Bare bool     // no discovery: few tools, no instruction files
 
-	// Which session.
-	Resume          string // an id, a name or a transcript file
-	Continue, Fork  bool
-	ResumeAt        string // the message after which to go on
-	DropsTurn       string // with ResumeAt: refuse if more is left out than the turn of this prompt
-	SessionID, Name string // of a new one
-	NoPersist       bool
-	Refreeze        bool                              // a resumed session's prompt and tools are made anew
-	Store           session.Store                     // nil: files below the state directory
-	Mirror          func(path string, records []byte) // told of what is written to transcripts; nil: nobody is
-	Fixed           bool                              // it is not left for another: who made it knows it by its id
-	Entry           string                            // how it was begun, for its records; empty: as the environment says
+	conversation.Which // which session it is
+
+	Name     string // of a new one
+	Refreeze bool   // a resumed session's prompt and tools are made anew
+	Fixed    bool   // it is not left for another: who made it knows it by its id
 
 	// The model, and limits.
 	Model, Effort  string

@@ -23,7 +23,7 @@ func (r *run) sessionsText(ctx context.Context, text string) (string, error) {
 func (r *run) listSessions(ctx context.Context, q find.Query) ([]find.Info, error) {
 	list, err := find.List(ctx, r.place.Sessions(), r.place.Sys.Dirs.Work, q)
 	for i := range list {
-		list[i].Current = list[i].ID == r.conv.log.ID()
+		list[i].Current = list[i].ID == r.conv.Log.ID()
 	}
 	return list, err
 }

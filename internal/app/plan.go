@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"lathe/internal/app/conversation"
 	"lathe/internal/event"
 	"lathe/internal/file"
 	"lathe/internal/msg"
@@ -84,7 +85,7 @@ func (r *run) changeMode(mode string) {
 
 // modeSet keeps the mode with the session. A plan that was carried out is over when planning begins again.
 func (r *run) modeSet(mode string) {
-	if err := r.conv.log.Keep(modeKind, mode); err != nil {
+	if err := r.conv.Log.Keep(modeKind, mode); err != nil {
 		r.warn("remember the permission mode: " + err.Error())
 	}
 	r.followMode(mode)
@@ -106,9 +107,9 @@ func (r *run) restorePlan() {
 		return
 	}
 	r.planAnew()
-	if r.conv.resumed {
+	if r.conv.Resumed {
 		kept := ""
-		_ = json.Unmarshal(r.conv.state.Kept[modeKind], &kept)
+		_ = json.Unmarshal(r.conv.State.Kept[modeKind], &kept)
 		if kept == string(perm.ModePlan) && !r.modeGiven && r.canAsk() {
 			if r.o.Mode != kept {
 				r.plan.start = r.o.Mode
@@ -118,7 +119,7 @@ func (r *run) restorePlan() {
 	}
 	if r.o.Mode == string(perm.ModePlan) {
 		r.plan.on = false
-		if err := r.conv.log.Keep(modeKind, r.o.Mode); err != nil {
+		if err := r.conv.Log.Keep(modeKind, r.o.Mode); err != nil {
 			r.warn("remember the permission mode: " + err.Error())
 		}
 	}
@@ -126,8 +127,8 @@ func (r *run) restorePlan() {
 
 // planAnew takes up the plan that the conversation is carrying out.
 func (r *run) planAnew() {
-	a, ok := plan.Restore(r.conv.state.Messages)
-	if raw := r.conv.state.Kept[planKind]; !ok && raw != nil {
+	a, ok := plan.Restore(r.conv.State.Messages)
+	if raw := r.conv.State.Kept[planKind]; !ok && raw != nil {
 		ok = json.Unmarshal(raw, &a) == nil && a.Text != ""
 	}
 	r.plan.mu.Lock()
@@ -174,12 +175,12 @@ func (r *run) readPlan(path string) (string, bool) {
 // savePlan keeps an approved plan. A session that keeps nothing has it in memory only.
 func (r *run) savePlan(text string) (string, error) {
 	a := plan.Approved{Text: text}
-	if !keepsNothing(r.o, r.place) {
+	if conversation.Keeps(r.o.Which, r.place) {
 		dir := r.plansDir()
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", fmt.Errorf("keep the plan: %w", err)
 		}
-		id := r.conv.log.ID()
+		id := r.conv.Log.ID()
 		a.Path = filepath.Join(dir, slug(text)+"-"+id[:min(8, len(id))]+".md")
 		if err := os.WriteFile(a.Path, []byte(strings.TrimRight(text, "\n")+"\n"), 0o600); err != nil {
 			return "", fmt.Errorf("keep the plan: %w", err)
@@ -193,7 +194,7 @@ func (r *run) savePlan(text string) (string, error) {
 }
 
 func (r *run) keepPlan(a plan.Approved) {
-	if err := r.conv.log.Keep(planKind, a); err != nil {
+	if err := r.conv.Log.Keep(planKind, a); err != nil {
 		r.warn("remember the plan: " + err.Error())
 	}
 }

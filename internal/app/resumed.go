@@ -18,19 +18,19 @@ const foreignKind = "other-prefix"
 // or one whose tools change now) gets new ones, so all of its thinking until now is left out, in later runs too.
 func (r *run) foreign() func(msg.Message) bool {
 	c := r.conv
-	if !c.resumed || len(c.state.Messages) == 0 {
+	if !c.Resumed || len(c.State.Messages) == 0 {
 		return nil
 	}
 	last := ""
-	_ = json.Unmarshal(c.state.Kept[foreignKind], &last)
-	if c.state.Frozen == nil {
-		last = c.state.Messages[len(c.state.Messages)-1].ID
-		if err := c.log.Keep(foreignKind, last); err != nil {
+	_ = json.Unmarshal(c.State.Kept[foreignKind], &last)
+	if c.State.Frozen == nil {
+		last = c.State.Messages[len(c.State.Messages)-1].ID
+		if err := c.Log.Keep(foreignKind, last); err != nil {
 			r.warn("remember that earlier thinking is not sent: " + err.Error())
 		}
 	}
 	ids := map[string]bool{}
-	for _, m := range c.state.Messages {
+	for _, m := range c.State.Messages {
 		ids[m.ID] = true
 		if m.ID == last {
 			return func(m msg.Message) bool { return ids[m.ID] }
@@ -57,15 +57,15 @@ const dirKind = "cwd"
 // toldDir is the directory that the model of a resumed session takes itself to be in, "" when it was told of none.
 func (r *run) toldDir() string {
 	dir := ""
-	if f := r.conv.state.Frozen; f != nil && r.conv.resumed {
+	if f := r.conv.State.Frozen; f != nil && r.conv.Resumed {
 		dir = f.Dir
 	}
-	for _, m := range r.conv.state.Messages {
+	for _, m := range r.conv.State.Messages {
 		if m.Kind == msg.KindAttachment && m.Source == "directory" {
 			_, dir, _ = strings.Cut(m.Key, " ")
 		}
 	}
-	_ = json.Unmarshal(r.conv.state.Kept[dirKind], &dir)
+	_ = json.Unmarshal(r.conv.State.Kept[dirKind], &dir)
 	r.keptDir = first(dir, r.place.Sys.Dirs.Work)
 	return dir
 }
@@ -76,7 +76,7 @@ func (r *run) keepDir() {
 	if dir == r.keptDir {
 		return
 	}
-	if err := r.conv.log.Keep(dirKind, dir); err != nil {
+	if err := r.conv.Log.Keep(dirKind, dir); err != nil {
 		r.warn("remember the directory: " + err.Error())
 		return
 	}
@@ -89,10 +89,10 @@ const deferredKind = "deferred"
 // deferring has the tools stage remember what is deferred, for later turns and later runs.
 func (r *run) deferring(d *tools.Deps) {
 	last := ""
-	_ = json.Unmarshal(r.conv.state.Kept[deferredKind], &last)
+	_ = json.Unmarshal(r.conv.State.Kept[deferredKind], &last)
 	d.Deferred = func() string { return last }
 	d.Defer = func(id string) error {
 		last = id
-		return r.conv.log.Keep(deferredKind, id)
+		return r.conv.Log.Keep(deferredKind, id)
 	}
 }

@@ -177,7 +177,7 @@ func (r *run) history(t *turn.Turn) (earlier, all []msg.Message, err error) {
 	if t != nil {
 		messages = t.Messages
 	}
-	if earlier, err = r.conv.earlier(); err != nil {
+	if earlier, err = r.conv.Earlier(); err != nil {
 		return nil, nil, err
 	}
 	if len(earlier) > 0 && len(messages) > 0 && slices.ContainsFunc(messages, func(m msg.Message) bool { return m.ID == earlier[0].ID }) {

@@ -163,7 +163,7 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 
 // rewindOnce puts files back and asks no model.
 func (r *run) rewindOnce(ctx context.Context, prompt string) (text string, ok bool, err error) {
-	if !r.conv.resumed {
+	if !r.conv.Resumed {
 		return "", false, errors.New("--rewind-files needs the session: add --resume ID or --continue")
 	}
 	in := rewindRequest{Prompt: prompt, What: backFiles}

@@ -74,8 +74,8 @@ func (r *run) ownRules() []perm.Rule {
 		text := tool + "(/" + filepath.ToSlash(dir) + "/**)"
 		out = append(out, perm.Rule{Text: text, Effect: perm.Allow, Source: perm.Source{Kind: "rule", Rule: text, Scope: "session"}})
 	}
-	if r.conv != nil && r.conv.folder() != "" {
-		allow("Read", r.conv.folder())
+	if r.conv != nil && r.conv.Folder() != "" {
+		allow("Read", r.conv.Folder())
 	}
 	if r.memory.Dir != "" {
 		allow("Read", r.memory.Dir)

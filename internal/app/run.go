@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"lathe/internal/agent"
+	"lathe/internal/app/conversation"
 	"lathe/internal/app/source"
 	"lathe/internal/checkpoint"
 	"lathe/internal/config"
@@ -36,7 +37,7 @@ type run struct {
 	agent *agentPart // of a sub-agent; nil for the session itself
 
 	place *place.Place // a sub-agent has a copy: settings that change later are the session's own
-	conv  *conversation
+	conv  *conversation.Conversation
 	tools *toolset
 
 	keptDir string // where the model takes itself to be, as the session's file says
@@ -124,6 +125,7 @@ func newRun(o *Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.OrNew = o.Host != nil
 	r := &run{common: &common{o: o, modeGiven: o.Mode != ""}, place: p}
 	r.prices = r.modelTable()
 	if err := r.permissions(); err != nil {
@@ -135,13 +137,13 @@ func newRun(o *Options) (*run, error) {
 	if r.model, err = source.Open(o.source(), p, &r.procs); err != nil {
 		return nil, err
 	}
-	if r.conv, err = openSession(o, p, r.prices); err != nil {
+	if r.conv, err = conversation.Open(o.Which, p, r.prices); err != nil {
 		return nil, err
 	}
 	if o.Refreeze {
-		r.conv.state.Frozen = nil // it is made anew
+		r.conv.State.Frozen = nil // it is made anew
 	}
-	r.conv.log = session.NewSwitch(r.conv.log)
+	r.conv.Log = session.NewSwitch(r.conv.Log)
 	r.openPlugins()
 	if err := r.openAgents(); err != nil {
 		return nil, err
@@ -166,7 +168,7 @@ func (r *run) tellNotes() {
 	for _, n := range r.place.Settings.Problems {
 		r.warn(n)
 	}
-	for _, n := range append(r.place.Notes, r.conv.state.Notes...) {
+	for _, n := range append(r.place.Notes, r.conv.State.Notes...) {
 		r.warn(n)
 	}
 }
@@ -190,7 +192,7 @@ func (r *run) close() {
 	if store := r.checkpoints.Load(); store != nil {
 		store.Close()
 	}
-	if err := r.conv.log.Close(); err != nil {
+	if err := r.conv.Log.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
 	}
 	if err := r.model.Close(); err != nil {
@@ -211,8 +213,8 @@ func (r *run) close() {
 
 // resultsDir is where large results and background outputs go.
 func (r *run) resultsDir() string {
-	if r.conv.folder() != "" {
-		return r.conv.folder()
+	if r.conv.Folder() != "" {
+		return r.conv.Folder()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

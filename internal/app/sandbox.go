@@ -78,8 +78,8 @@ func (r *run) sandboxInput() sandbox.Input {
 	if r.tools != nil {
 		in.Roots = r.tools.workspace.Roots()
 	}
-	if r.conv != nil && r.conv.folder() != "" {
-		in.Show = append(in.Show, r.conv.folder())
+	if r.conv != nil && r.conv.Folder() != "" {
+		in.Show = append(in.Show, r.conv.Folder())
 	}
 	r.mu.Lock()
 	if r.tempDir != "" {

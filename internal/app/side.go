@@ -60,7 +60,7 @@ func (r *run) side(ctx context.Context, purpose, name, text string) (string, err
 	ctx, cancel := context.WithTimeout(ctx, sideLimit)
 	defer cancel()
 	req := &provider.Request{
-		Model: name, MaxTokens: min(sideTokens, r.prices.Info(name).MaxOutput), SessionID: r.conv.log.ID(),
+		Model: name, MaxTokens: min(sideTokens, r.prices.Info(name).MaxOutput), SessionID: r.conv.Log.ID(),
 		Messages: []provider.Message{{Role: msg.RoleUser, Content: []msg.Block{msg.Text(text)}}},
 	}
 	count := token.Counter{New: r.prices.Info(name).NewTokenizer}
@@ -132,7 +132,7 @@ func (r *run) traceSide(req *provider.Request, c trace.Call, took time.Duration)
 		c.Head = f.Blob(body)
 	}
 	f.Record(trace.Record{
-		Session: r.conv.log.ID(), Stage: trace.SideStage, Parent: trace.SideStage, Start: r.place.Sys.Now().Add(-took), Dur: took, Call: &c,
+		Session: r.conv.Log.ID(), Stage: trace.SideStage, Parent: trace.SideStage, Start: r.place.Sys.Now().Add(-took), Dur: took, Call: &c,
 	})
 }
 

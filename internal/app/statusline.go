@@ -120,7 +120,7 @@ func (r *run) statusInput() map[string]any {
 		}
 	}
 	return map[string]any{
-		"hook_event_name": "Status", "session_id": r.conv.log.ID(), "transcript_path": r.conv.log.Path(), "cwd": r.tools.workspace.Cwd(), "version": sys.Version,
+		"hook_event_name": "Status", "session_id": r.conv.Log.ID(), "transcript_path": r.conv.Log.Path(), "cwd": r.tools.workspace.Cwd(), "version": sys.Version,
 		"model":        map[string]string{"id": model, "display_name": filepath.Base(model)},
 		"workspace":    map[string]any{"current_dir": r.tools.workspace.Cwd(), "project_dir": project, "added_dirs": r.dirs},
 		"output_style": map[string]string{"name": r.style().Name},

@@ -122,7 +122,7 @@ func (r *run) freeze(name string) func(session.Frozen) error {
 		s.frozen = name
 		s.mu.Unlock()
 		if changed {
-			if err := r.conv.log.Keep(styleKind, name); err != nil {
+			if err := r.conv.Log.Keep(styleKind, name); err != nil {
 				return err
 			}
 		}
@@ -136,7 +136,7 @@ func (r *run) takeUpStyle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.frozen = ""
-	_ = json.Unmarshal(r.conv.state.Kept[styleKind], &s.frozen)
+	_ = json.Unmarshal(r.conv.State.Kept[styleKind], &s.frozen)
 }
 
 // styleSource tells the model of a style that was chosen later.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/internal/app/conversation"
 	"lathe/internal/event"
 	"lathe/internal/hook"
 	"lathe/internal/pipeline"
@@ -35,7 +36,7 @@ func (r *run) cmdClear(ctx context.Context, t *turn.Turn, args string) (string, 
 			return "", err
 		}
 	}
-	conv, err := newConversation(r.o, r.place, sessionStore(r.o, r.place, r.prices), sessionStart(r.place))
+	conv, err := conversation.New(r.o.Which, r.place, r.prices)
 	if err != nil {
 		return "", err
 	}
@@ -47,8 +48,8 @@ func (r *run) cmdResume(ctx context.Context, t *turn.Turn, args string) (string,
 	if args == "" {
 		return r.sessionsText(ctx, "")
 	}
-	store, start := sessionStore(r.o, r.place, r.prices), sessionStart(r.place)
-	meta, err := find.Named(r.place.Sessions(), r.place.Sys.Dirs.Work, args)
+	store := r.place.Sessions()
+	meta, err := find.Named(store, r.place.Sys.Dirs.Work, args)
 	switch {
 	case errors.Is(err, session.ErrNotFound):
 		text, listErr := r.sessionsText(ctx, args)
@@ -58,36 +59,36 @@ func (r *run) cmdResume(ctx context.Context, t *turn.Turn, args string) (string,
 		return "", fmt.Errorf("%w\n%s", err, text)
 	case err != nil:
 		return "", err
-	case meta.Path == r.conv.log.Path():
+	case meta.Path == r.conv.Log.Path():
 		return "", errors.New("that is the session that goes on here")
-	case meta.Dir != "" && store.ProjectDir(meta.Dir) != store.ProjectDir(start.Dir):
+	case meta.Dir != "" && store.ProjectDir(meta.Dir) != store.ProjectDir(r.place.Sys.Dirs.Work):
 		return "", fmt.Errorf("that session belongs to %s: go there and use lathe --resume %s", meta.Dir, meta.ID)
 	}
-	o := *r.o
-	o.Fork = false
-	conv, err := resume(&o, r.place, store, start, meta.Path)
+	which := r.o.Which
+	which.Fork = false
+	conv, err := conversation.Again(which, r.place, r.prices, meta.Path)
 	if err != nil {
 		return "", err
 	}
 	if err := r.become(ctx, t, conv, byResume); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Resumed %s: %s (%d messages)", r.conv.log.ID(), or(first(meta.Title, event.OneLine(meta.Prompt, 80)), "no title"), len(r.conv.state.Messages)), nil
+	return fmt.Sprintf("Resumed %s: %s (%d messages)", r.conv.Log.ID(), or(first(meta.Title, event.OneLine(meta.Prompt, 80)), "no title"), len(r.conv.State.Messages)), nil
 }
 
 // cmdFork copies the session and goes on with the copy; the old one stays as it is. args is a name for the copy.
 func (r *run) cmdFork(ctx context.Context, t *turn.Turn, args string) (string, error) {
-	path := r.conv.log.Path()
+	path := r.conv.Log.Path()
 	if path == "" {
 		return "", errors.New("this session is not kept, so it cannot be copied (--no-session-persistence)")
 	}
 	if len(t.Messages) == 0 {
 		return "", errors.New("there is nothing to copy yet")
 	}
-	o := *r.o
-	o.Fork = true
-	from := r.conv.log.ID()
-	conv, err := resume(&o, r.place, sessionStore(r.o, r.place, r.prices), sessionStart(r.place), path)
+	which := r.o.Which
+	which.Fork = true
+	from := r.conv.Log.ID()
+	conv, err := conversation.Again(which, r.place, r.prices, path)
 	if err != nil {
 		return "", err
 	}
@@ -99,14 +100,14 @@ func (r *run) cmdFork(ctx context.Context, t *turn.Turn, args string) (string, e
 			return "", err
 		}
 	}
-	return fmt.Sprintf("This is now %s, a copy of %s. /resume %s goes back.", r.conv.log.ID(), from, from), nil
+	return fmt.Sprintf("This is now %s, a copy of %s. /resume %s goes back.", r.conv.Log.ID(), from, from), nil
 }
 
 // become makes the session another one within the process: what was built for its conversation is built anew, as at a
 // start; what belongs to the run (the settings, the processes, what was granted for the session) stays.
-func (r *run) become(ctx context.Context, t *turn.Turn, conv *conversation, trigger string) error {
+func (r *run) become(ctx context.Context, t *turn.Turn, conv *conversation.Conversation, trigger string) error {
 	if _, err := r.promptDeps(); err != nil { // a prompt file has gone: the session stays what it is
-		return errors.Join(err, conv.log.Close())
+		return errors.Join(err, conv.Log.Close())
 	}
 	if h := r.hooks; h != nil && h.begun {
 		reason := trigger
@@ -116,19 +117,19 @@ func (r *run) become(ctx context.Context, t *turn.Turn, conv *conversation, trig
 		h.tell(h.bus.Fire(ctx, hook.Payload{Event: hook.SessionEnd, Match: reason, Fields: map[string]any{"reason": reason}, Limit: h.endLimit()}))
 		h.begun = false
 	}
-	old := r.conv.log.(*session.Switch).To(conv.log)
+	old := r.conv.Log.(*session.Switch).To(conv.Log)
 	if err := old.Close(); err != nil {
 		r.warn("close the transcript: " + err.Error())
 	}
-	r.conv.become(conv)
+	r.conv.Become(conv)
 	r.left.trigger = trigger
 	if err := r.rebuild(t); err != nil {
 		return err
 	}
-	for _, n := range r.conv.state.Notes {
+	for _, n := range r.conv.State.Notes {
 		r.warn(n)
 	}
-	if err := t.Emit(event.ConversationReset{New: r.conv.log.ID(), Trigger: trigger, Prompt: t.Input.ID}); err != nil {
+	if err := t.Emit(event.ConversationReset{New: r.conv.Log.ID(), Trigger: trigger, Prompt: t.Input.ID}); err != nil {
 		return err
 	}
 	return t.Emit(r.ready())
@@ -137,13 +138,13 @@ func (r *run) become(ctx context.Context, t *turn.Turn, conv *conversation, trig
 // rebuild builds anew what depends on the conversation.
 func (r *run) rebuild(t *turn.Turn) error {
 	name := r.session.Model()
-	if r.conv.resumed {
+	if r.conv.Resumed {
 		name = r.modelName()
 	} else if pair := r.pair(); pair != "" {
 		r.keepModel(pair)
 	}
 	r.thaw()
-	r.session.Become(t, r.conv.state, name)
+	r.session.Become(t, r.conv.State, name)
 	r.dropThinking, r.dropMismatch = false, false
 	for path := range r.tools.files.All() {
 		r.tools.files.Forget(path)
@@ -215,4 +216,4 @@ func (r *run) cmdRename(_ context.Context, _ *turn.Turn, args string) (string, e
 }
 
 // rename gives the session a title, made of what somebody typed.
-func (r *run) rename(text string) error { return r.conv.log.Keep("title", sessionTitle(text)) }
+func (r *run) rename(text string) error { return r.conv.Log.Keep("title", sessionTitle(text)) }

@@ -81,7 +81,7 @@ func TestClearWithoutPromptFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := testRun(t, Options{AppendFile: file})
-	id := r.conv.log.ID()
+	id := r.conv.Log.ID()
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestClearWithoutPromptFile(t *testing.T) {
 		}
 		fmt.Fprintf(&told, "%+v\n", env.Event)
 	}
-	if now := r.conv.log.ID(); now != id || !strings.Contains(told.String(), "no such file") {
+	if now := r.conv.Log.ID(); now != id || !strings.Contains(told.String(), "no such file") {
 		t.Errorf("%s became %s: %s", id, now, &told)
 	}
 }
@@ -108,7 +108,7 @@ func TestTitleOfAHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.conv.log.(*session.Switch).To(log)
+	r.conv.Log.(*session.Switch).To(log)
 	if _, err := r.query(t.Context(), "rename_session", []byte(`{"title":"a\u001b[31m\nb"}`)); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func (r *run) openTrace() error {
 	if !r.o.Trace && !wanted {
 		return nil
 	}
-	path := r.conv.log.Path()
+	path := r.conv.Log.Path()
 	if path == "" {
 		if r.o.Trace {
 			return fmt.Errorf("--trace needs a session that is kept")

@@ -122,7 +122,7 @@ func (w *work) record() {
 	if err != nil || string(b) == w.told.recorded || len(open) == 0 && w.told.recorded == "" {
 		return
 	}
-	if err := w.r.conv.log.Keep(tasksKind, json.RawMessage(b)); err == nil { // else it is tried with the next message
+	if err := w.r.conv.Log.Keep(tasksKind, json.RawMessage(b)); err == nil { // else it is tried with the next message
 		w.told.recorded = string(b)
 	}
 }

@@ -250,7 +250,7 @@ func (r *run) exportText(t *turn.Turn) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Conversation %s\n\n%s, %s\n", r.conv.log.ID(), r.place.Sys.Dirs.Work, r.place.Sys.Now().Format("2006-01-02 15:04"))
+	fmt.Fprintf(&b, "# Conversation %s\n\n%s, %s\n", r.conv.Log.ID(), r.place.Sys.Dirs.Work, r.place.Sys.Now().Format("2006-01-02 15:04"))
 	model := false
 	for _, m := range all {
 		switch typed, _ := msg.Typed(m.Text()); {

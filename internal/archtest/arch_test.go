@@ -137,8 +137,10 @@ func allowed(name string, from int, to string) bool {
 	if from == 6 {
 		return frontMay[to] || partOfSameFront(name, to)
 	}
-	if matches(apart[name], to) {
-		return false
+	for above, refused := range apart {
+		if (name == above || strings.HasPrefix(name, above+"/")) && matches(refused, to) {
+			return false
+		}
 	}
 	if level(to) < from {
 		return true

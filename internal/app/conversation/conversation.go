@@ -1,4 +1,4 @@
-package app
+package conversation
 
 import (
 	"errors"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"lathe/internal/git"
 	"lathe/internal/msg"
 	"lathe/internal/place"
 	"lathe/internal/price"
@@ -22,45 +21,29 @@ import (
 	"lathe/internal/sys"
 )
 
-// sessionStore is where the sessions of this place are.
-func sessionStore(o *Options, p *place.Place, prices *price.Table) jsonl.Store {
-	s := jsonl.Store{StateDir: p.Sys.Dirs.State, Version: sys.Version, Entrypoint: first(o.Entry, entrypoint(p)), Project: p.ProjectName(), Cost: prices.Cost}
-	s.Mirror = o.Mirror
-	return s
-}
-
-// sessionStart is what a session of this place begins with.
-func sessionStart(p *place.Place) jsonl.Start {
-	start := jsonl.Start{Dir: p.Sys.Dirs.Work}
-	if p.Root != "" {
-		start.Branch = git.Branch(p.Root)
-	}
-	return start
-}
-
-// conversation is the session of a run: what it starts from, and its log.
-type conversation struct {
-	log session.Log
+// Conversation is the session of a run: what it starts from, and its log.
+type Conversation struct {
+	Log session.Log
 
 	// The rest changes when the run goes on with another session. The goroutine of the turn, which changes it, reads it
 	// as it is; others by the methods.
 	mu      sync.RWMutex
-	state   session.State
+	State   session.State
 	dir     string // its folder for large results
-	resumed bool
+	Resumed bool
 }
 
-// folder is where large results go; empty when nothing is kept.
-func (c *conversation) folder() string {
+// Folder is where large results go; empty when nothing is kept.
+func (c *Conversation) Folder() string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.dir
 }
 
-// earlier reads what stands before the messages in memory.
-func (c *conversation) earlier() ([]msg.Message, error) {
+// Earlier reads what stands before the messages in memory.
+func (c *Conversation) Earlier() ([]msg.Message, error) {
 	c.mu.RLock()
-	f := c.state.Earlier
+	f := c.State.Earlier
 	c.mu.RUnlock()
 	if f == nil {
 		return nil, nil
@@ -68,51 +51,79 @@ func (c *conversation) earlier() ([]msg.Message, error) {
 	return f()
 }
 
-// become takes over what another conversation starts from; its log is a Switch, which is turned by the caller.
-func (c *conversation) become(o *conversation) {
+// Become takes over what another conversation starts from; its log is a Switch, which is turned by the caller.
+func (c *Conversation) Become(o *Conversation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state, c.dir, c.resumed = o.state, o.dir, o.resumed
+	c.State, c.dir, c.Resumed = o.State, o.dir, o.Resumed
 }
 
-// openSession starts, continues, resumes or forks a session.
-func openSession(o *Options, p *place.Place, prices *price.Table) (*conversation, error) {
-	if o.Store != nil {
-		return openStored(o, p.Sys.Dirs.Work)
+// Check says why the session that is meant cannot be gone on with; nil where it can, or none is meant.
+func Check(w Which, p *place.Place) error {
+	_, err := named(w, Files(w, p, nil), Start(p))
+	return err
+}
+
+// Open starts, continues, resumes or forks a session.
+func Open(w Which, p *place.Place, prices *price.Table) (*Conversation, error) {
+	if w.Store != nil {
+		return openStored(w, p.Sys.Dirs.Work)
 	}
-	store, start := sessionStore(o, p, prices), sessionStart(p)
-	if o.SessionID != "" {
-		id, err := uuid.Parse(o.SessionID)
+	store, start := Files(w, p, prices), Start(p)
+	if w.SessionID != "" {
+		id, err := uuid.Parse(w.SessionID)
 		if err != nil {
-			return nil, fmt.Errorf("--session-id must be a UUID, not %q", o.SessionID)
+			return nil, fmt.Errorf("--session-id must be a UUID, not %q", w.SessionID)
 		}
 		start.ID = id.String()
 	}
-	ref, err := namedSession(o, store, start)
-	if errors.Is(err, session.ErrNotFound) && o.Continue && o.Host != nil {
-		return newConversation(o, p, store, start)
+	ref, err := named(w, store, start)
+	if errors.Is(err, session.ErrNotFound) && w.Continue && w.OrNew {
+		return begin(w, p, store, start)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if ref == "" {
-		return newConversation(o, p, store, start)
+		return begin(w, p, store, start)
 	}
-	if start.At = o.ResumeAt; o.DropsTurn != "" {
-		if err := dropsOnly(store, start, ref, o.DropsTurn); err != nil {
+	if start.At = w.ResumeAt; w.DropsTurn != "" {
+		if err := dropsOnly(store, start, ref, w.DropsTurn); err != nil {
 			return nil, err
 		}
 	}
-	return resume(o, p, store, start, ref)
+	return resume(w, p, store, start, ref)
 }
 
-// namedSession is the path of the session that --continue or --resume means; "" for a new one.
-func namedSession(o *Options, store jsonl.Store, start jsonl.Start) (string, error) {
-	ref := o.Resume
+// New begins another session of the place.
+func New(w Which, p *place.Place, prices *price.Table) (*Conversation, error) {
+	return begin(w, p, Files(w, p, prices), Start(p))
+}
+
+// Again goes on with the session in a file, or with a copy of it where Fork is set.
+func Again(w Which, p *place.Place, prices *price.Table, path string) (*Conversation, error) {
+	return resume(w, p, Files(w, p, prices), Start(p), path)
+}
+
+// Aside is a conversation that belongs to this one and has no log yet: a sub-agent's.
+func (c *Conversation) Aside() *Conversation {
+	return &Conversation{Log: session.None(c.Log.ID()), dir: c.Folder()}
+}
+
+// Whole is the conversation that was opened, with what stands before a compact boundary. Where that cannot be read, the
+// rest comes with the error.
+func (c *Conversation) Whole() ([]msg.Message, error) {
+	before, err := c.Earlier()
+	return append(slices.Clone(before), c.State.Messages...), err
+}
+
+// named is the path of the session that --continue or --resume means; "" for a new one.
+func named(w Which, store jsonl.Store, start jsonl.Start) (string, error) {
+	ref := w.Resume
 	switch {
-	case o.Continue && ref != "":
+	case w.Continue && ref != "":
 		return "", errors.New("--continue and --resume name two sessions: use one of them")
-	case o.Continue:
+	case w.Continue:
 		m, err := store.Latest(start.Dir, true)
 		if errors.Is(err, session.ErrNotFound) {
 			return "", noneToContinue(start.Dir)
@@ -172,33 +183,33 @@ func dropsOnly(store jsonl.Store, start jsonl.Start, ref, prompt string) error {
 	return nil
 }
 
-// keepsNothing reports whether the run leaves no transcript.
-func keepsNothing(o *Options, p *place.Place) bool {
-	return o.NoPersist || sys.IsOn(p.Sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"))
+// Keeps reports whether the session leaves a transcript.
+func Keeps(w Which, p *place.Place) bool {
+	return !w.NoPersist && !sys.IsOn(p.Sys.Getenv("CLAUDE_CODE_SKIP_PROMPT_HISTORY"))
 }
 
-func newConversation(o *Options, p *place.Place, store jsonl.Store, start jsonl.Start) (*conversation, error) {
-	if keepsNothing(o, p) {
+func begin(w Which, p *place.Place, store jsonl.Store, start jsonl.Start) (*Conversation, error) {
+	if !Keeps(w, p) {
 		id := start.ID
 		if id == "" {
 			id = uuid.NewString()
 		}
-		return &conversation{log: session.None(id)}, nil
+		return &Conversation{Log: session.None(id)}, nil
 	}
 	log, err := store.Create(start)
 	if err != nil {
 		return nil, err
 	}
-	return &conversation{log: log, dir: log.SpillDir()}, nil
+	return &Conversation{Log: log, dir: log.SpillDir()}, nil
 }
 
 // bigTranscript is the size from which the memory that reading took is given back at once. Without that, a session
 // that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
 const bigTranscript = 16 << 20
 
-func resume(o *Options, p *place.Place, store jsonl.Store, start jsonl.Start, ref string) (*conversation, error) {
+func resume(w Which, p *place.Place, store jsonl.Store, start jsonl.Start, ref string) (*Conversation, error) {
 	open := store.Open
-	if o.Fork {
+	if w.Fork {
 		open = store.Fork
 	}
 	state, log, err := open(start, ref)
@@ -208,15 +219,15 @@ func resume(o *Options, p *place.Place, store jsonl.Store, start jsonl.Start, re
 	if info, err := os.Stat(state.Meta.Path); err == nil && info.Size() > bigTranscript {
 		debug.FreeOSMemory()
 	}
-	if o.Fork && state.Meta.Title != "" { // two of one name could not be told apart
+	if w.Fork && state.Meta.Title != "" { // two of one name could not be told apart
 		if err := log.Keep("title", forkTitle(state.Meta.Title)); err != nil {
 			return nil, errors.Join(err, log.Close())
 		}
 		state.Meta.Title = forkTitle(state.Meta.Title)
 	}
-	c := &conversation{state: *state, log: log, dir: log.SpillDir(), resumed: true}
-	if keepsNothing(o, p) {
-		c.log, c.dir = session.None(log.ID()), ""
+	c := &Conversation{State: *state, Log: log, dir: log.SpillDir(), Resumed: true}
+	if !Keeps(w, p) {
+		c.Log, c.dir = session.None(log.ID()), ""
 	}
 	return c, nil
 }

@@ -1,4 +1,4 @@
-package app
+package conversation
 
 import (
 	"errors"
@@ -8,18 +8,17 @@ import (
 
 	"github.com/google/uuid"
 
-	"lathe/internal/msg"
 	"lathe/internal/session"
 )
 
 // openStored begins or goes on with a session of a store that is not our files.
-func openStored(o *Options, dir string) (*conversation, error) {
-	ref := o.Resume
+func openStored(w Which, dir string) (*Conversation, error) {
+	ref := w.Resume
 	switch {
-	case o.Continue && ref != "":
+	case w.Continue && ref != "":
 		return nil, errors.New("the options Continue and Resume name two sessions: use one of them")
-	case o.Continue:
-		list, err := o.Store.List(dir)
+	case w.Continue:
+		list, err := w.Store.List(dir)
 		if err != nil {
 			return nil, err
 		}
@@ -29,36 +28,36 @@ func openStored(o *Options, dir string) (*conversation, error) {
 		ref = list[0].ID
 	}
 	if ref == "" {
-		log, err := createStored(o, dir)
+		log, err := createStored(w, dir)
 		if err != nil {
 			return nil, err
 		}
-		return &conversation{log: log}, nil
+		return &Conversation{Log: log}, nil
 	}
-	state, log, err := o.Store.Open(ref)
-	if err == nil && o.Fork {
-		state, log, err = forkStored(o, dir, state, log)
+	state, log, err := w.Store.Open(ref)
+	if err == nil && w.Fork {
+		state, log, err = forkStored(w, dir, state, log)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &conversation{state: *state, log: log, resumed: true}, nil
+	return &Conversation{State: *state, Log: log, Resumed: true}, nil
 }
 
-func createStored(o *Options, dir string) (session.Log, error) {
-	id := o.SessionID
+func createStored(w Which, dir string) (session.Log, error) {
+	id := w.SessionID
 	if id == "" {
 		id = uuid.NewString()
 	}
-	return o.Store.Create(id, dir)
+	return w.Store.Create(id, dir)
 }
 
 // forkStored begins a session with a copy of another one, which stays as it is.
-func forkStored(o *Options, dir string, state *session.State, from session.Log) (*session.State, session.Log, error) {
+func forkStored(w Which, dir string, state *session.State, from session.Log) (*session.State, session.Log, error) {
 	if err := from.Close(); err != nil {
 		return nil, nil, err
 	}
-	log, err := createStored(o, dir)
+	log, err := createStored(w, dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,17 +75,4 @@ func forkStored(o *Options, dir string, state *session.State, from session.Log) 
 	}
 	state.Meta.ID, state.Meta.Path, state.Meta.Dir = log.ID(), log.Path(), dir
 	return state, log, nil
-}
-
-// past is the whole conversation, with what stands before a compact boundary.
-func (r *run) past() []msg.Message {
-	var out []msg.Message
-	if earlier := r.conv.state.Earlier; earlier != nil {
-		before, err := earlier()
-		if err != nil {
-			r.warn("read what was compacted: " + err.Error())
-		}
-		out = append(out, before...)
-	}
-	return append(out, r.conv.state.Messages...)
 }
