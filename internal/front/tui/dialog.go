@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/internal/event"
 	"lathe/internal/front/tui/editor"
 	"lathe/internal/front/tui/screen"
 	"lathe/internal/front/tui/term"
@@ -132,7 +133,7 @@ func (c *choice) answers(u *ui, cols int, short bool) (foot []string, cur screen
 	}
 	hint := c.hint
 	if u.hint != "" {
-		hint = u.hint
+		hint = event.Inert(u.hint)
 	}
 	for _, l := range rowsOf(hint, cols-2) {
 		foot = append(foot, u.th.Faint.Paint(l))

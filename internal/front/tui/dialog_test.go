@@ -88,3 +88,23 @@ func TestQuestionsOfSubAgents(t *testing.T) {
 	tell(event.State{State: "idle"}, "")
 	open("b", "d")
 }
+
+// Errors are shown where hints and lists are, and may quote what comes from outside: a terminal must not act on that.
+func TestErrorsAreInert(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	u.cols = 80
+	evil := "cannot read \x1b]52;c;x\x07\u202egpj"
+	u.hint = evil
+	rows, _ := u.inputRows(10)
+	p := newPicker(evil, nil, func(entry) {})
+	p.empty = evil
+	more, _ := p.rows(u, 80, 20)
+	c := &choice{title: "x", options: []option{{label: "Yes"}}, body: func(int) []string { return nil }}
+	asked, _ := c.rows(u, 80, 20)
+	for _, r := range append(append(rows, more...), asked...) {
+		if strings.ContainsAny(r, "\x07\u202e") || strings.Contains(r, "\x1b]") {
+			t.Errorf("%q", r)
+		}
+	}
+}

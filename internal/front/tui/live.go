@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/event"
 	"lathe/internal/front/tui/screen"
 	"lathe/internal/front/tui/theme"
 	"lathe/internal/front/tui/width"
@@ -211,7 +212,7 @@ func (u *ui) inputRows(n int) ([]string, screen.Cursor) {
 	case u.menu != nil:
 		rows = append(rows, u.menu.rows(u)...)
 	case u.hint != "":
-		for _, l := range rowsOf(u.hint, u.cols-3) {
+		for _, l := range rowsOf(event.Inert(u.hint), u.cols-3) { // an error may quote what comes from outside
 			rows = append(rows, u.th.Muted.Paint("  "+l))
 		}
 	default:

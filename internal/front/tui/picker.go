@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"lathe/internal/event"
 	"lathe/internal/front/tui/editor"
 	"lathe/internal/front/tui/list"
 	"lathe/internal/front/tui/screen"
@@ -63,7 +64,7 @@ func (p *picker) chosen() *entry {
 }
 
 func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
-	out := []string{u.th.Accent.With(u.th.Strong).Paint(width.Cut(p.title, cols-1, "…"))}
+	out := []string{u.th.Accent.With(u.th.Strong).Paint(width.Cut(width.Inert(p.title), cols-1, "…"))}
 	p.ed.SetWidth(cols - 4)
 	v := p.ed.View()
 	out = append(out, u.th.Prompt.Paint("❯ ")+v.Rows[v.Row].Text)
@@ -76,11 +77,11 @@ func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	if p.height = max(1, min(most-3-len(below), 12)); p.list.Len() > p.height {
 		hint = p.list.Position() + " · " + hint
 	}
-	foot := rowsOf(hint, cols-2)
+	foot := rowsOf(event.Inert(hint), cols-2)
 	p.height = max(1, min(most-2-len(foot)-len(below), 12))
 	p.list.SetHeight(p.height)
 	if p.list.Len() == 0 {
-		out = append(out, u.th.Muted.Paint("  "+first(p.empty, "nothing found")))
+		out = append(out, u.th.Muted.Paint("  "+width.Inert(first(p.empty, "nothing found"))))
 	}
 	out = append(out, p.list.Rows(&u.th, cols-1)...)
 	for _, l := range below {
