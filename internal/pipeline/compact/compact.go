@@ -191,6 +191,21 @@ func (s *Stage) fits(t *turn.Turn, v sight) error {
 
 // optional takes the steps that are always taken, and then those that pay: now and then, since to look costs time too.
 func (s *Stage) optional(t *turn.Turn, v *sight) error {
+	if err := s.always(t, v); err != nil {
+		return err
+	}
+	if t.Step > 1 && t.Step%8 != 0 && v.set.Running == 0 {
+		return nil
+	}
+	if p := s.best(t, *v); p != nil {
+		return s.follow(t, v, p)
+	}
+	return nil
+}
+
+func (s *Stage) always(t *turn.Turn, v *sight) error {
+	defer func(n int) { v.set.Running = n }(v.set.Running)
+	v.set.Running = 0 // the results of a running turn go by price only
 	for _, step := range s.steps {
 		if !slices.Contains(s.cfg.Always, step.Name) {
 			continue
@@ -203,12 +218,6 @@ func (s *Stage) optional(t *turn.Turn, v *sight) error {
 		if err := s.follow(t, v, p); err != nil {
 			return err
 		}
-	}
-	if t.Step > 1 && t.Step%8 != 0 {
-		return nil
-	}
-	if p := s.best(t, *v); p != nil {
-		return s.follow(t, v, p)
 	}
 	return nil
 }
