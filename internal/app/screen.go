@@ -69,6 +69,7 @@ func (r *run) screenQueries() map[string]answer {
 		}),
 		"screen_status":   on(func(context.Context, nothing) (any, error) { return r.screenStatus(), nil }),
 		"screen_messages": on(func(context.Context, nothing) (any, error) { return r.shownMessages(), nil }),
+		"screen_agents":   on(func(context.Context, nothing) (any, error) { return r.shownAgents(), nil }),
 		"take_queued": on(func(context.Context, nothing) (any, error) {
 			ids := []string{}
 			for _, p := range r.session.TakeQueued() {

@@ -13,29 +13,26 @@ import (
 	"lathe/internal/trace"
 )
 
-// caller is a tool use that set a sub-agent to work.
-type caller struct {
-	request *Request
-	at      time.Time // when it was made
-	id      string
+// Use is a tool use that set a sub-agent to work: it began it, or a message had it go on.
+type Use struct {
+	ID string
+	At time.Time // when it was made
 }
 
-// callers finds what in a conversation set sub-agents to work: the request of each tool use, and for each sub-agent
-// that results name, by its id, the uses, the oldest first.
-func callers(messages []msg.Message, requests []*Request) (uses map[string]caller, agents map[string][]caller) {
-	uses, agents = map[string]caller{}, map[string][]caller{}
-	byAPI := map[string]*Request{}
-	for _, r := range requests {
-		byAPI[r.APIID] = r
-		for _, t := range r.Tools {
-			uses[t.ID] = caller{r, r.At, t.ID}
+// SetToWork finds in a conversation what set sub-agents to work, by their ids, the oldest first. began are the uses that
+// sub-agents say they began with, by their ids; results tell of others.
+func SetToWork(messages []msg.Message, began map[string]string) map[string][]Use {
+	made := map[string]time.Time{}
+	out := map[string][]Use{}
+	add := func(agent, use string) {
+		at, ok := made[use]
+		if ok && !slices.ContainsFunc(out[agent], func(u Use) bool { return u.ID == use }) {
+			out[agent] = append(out[agent], Use{use, at})
 		}
 	}
 	for _, m := range messages {
 		for _, b := range m.ToolUses() {
-			if r := byAPI[m.APIID]; r != nil {
-				uses[b.ID] = caller{r, m.Time, b.ID}
-			}
+			made[b.ID] = m.Time
 		}
 		if !bytes.Contains(m.ToolOutput, []byte(`"agentId"`)) {
 			continue
@@ -49,12 +46,38 @@ func callers(messages []msg.Message, requests []*Request) (uses map[string]calle
 			continue
 		}
 		for _, b := range m.Blocks {
-			if c, ok := uses[b.ToolUseID]; ok && b.Type == msg.TypeToolResult {
-				agents[said.AgentID] = append(agents[said.AgentID], c)
+			if b.Type == msg.TypeToolResult {
+				add(said.AgentID, b.ToolUseID)
 			}
 		}
 	}
-	return uses, agents
+	for agent, use := range began {
+		add(agent, use) // it runs still, or was cut off
+	}
+	for _, list := range out {
+		slices.SortStableFunc(list, func(a, b Use) int { return a.At.Compare(b.At) })
+	}
+	return out
+}
+
+// makers are the requests of a conversation by the tool uses that their answers made.
+func makers(messages []msg.Message, requests []*Request) map[string]*Request {
+	out := map[string]*Request{}
+	byAPI := map[string]*Request{}
+	for _, r := range requests {
+		byAPI[r.APIID] = r
+		for _, t := range r.Tools {
+			out[t.ID] = r
+		}
+	}
+	for _, m := range messages {
+		for _, b := range m.ToolUses() {
+			if r := byAPI[m.APIID]; r != nil {
+				out[b.ID] = r
+			}
+		}
+	}
+	return out
 }
 
 // addAgents adds the sub-agents that made requests, each request with what set the sub-agent to work.
@@ -79,23 +102,20 @@ func (in Input) addAgents(s *Session) {
 			r.Agent, r.Label = a.N, fmt.Sprintf("a%d.%d", a.N, r.N)
 		}
 	}
-	type found struct {
-		uses   map[string]caller
-		agents map[string][]caller
-	}
-	of := map[string]found{}
-	for id, a := range byID {
-		uses, agents := callers(given[id].Messages, a.Requests)
-		of[id] = found{uses, agents}
-	}
-	for _, a := range s.Agents {
-		parent := given[a.ID].Parent
-		runs := of[parent].agents[a.ID]
-		if c, ok := of[parent].uses[a.Call]; ok && !slices.ContainsFunc(runs, func(r caller) bool { return r.id == c.id }) {
-			runs = append(runs, c) // it runs still, or was cut off
+	for id, of := range byID { // each conversation, and what it has set to work
+		began := map[string]string{}
+		for _, a := range s.Agents {
+			if given[a.ID].Parent == id {
+				began[a.ID] = a.Call
+			}
 		}
-		slices.SortStableFunc(runs, func(x, y caller) int { return x.at.Compare(y.at) })
-		a.place(runs)
+		made := makers(given[id].Messages, of.Requests)
+		uses := SetToWork(given[id].Messages, began)
+		for _, a := range s.Agents {
+			if given[a.ID].Parent == id {
+				a.place(uses[a.ID], began[a.ID], made)
+			}
+		}
 	}
 	for _, a := range s.Agents {
 		a.Depth = 1
@@ -105,20 +125,25 @@ func (in Input) addAgents(s *Session) {
 	}
 }
 
-// place says of each request of a sub-agent which of the calls that set it to work it belongs to.
-func (a *Agent) place(runs []caller) {
-	if len(runs) == 0 {
+// place says of each request of a sub-agent which of the uses that set it to work it belongs to. A use that no message has
+// (on a branch that was left) may be in the trace.
+func (a *Agent) place(uses []Use, began string, made map[string]*Request) {
+	if r := made[began]; r != nil && !slices.ContainsFunc(uses, func(u Use) bool { return u.ID == began }) {
+		uses = slices.Insert(uses, 0, Use{began, r.At})
+	}
+	uses = slices.DeleteFunc(uses, func(u Use) bool { return made[u.ID] == nil })
+	if len(uses) == 0 {
 		return
 	}
-	a.Call, a.Under = runs[0].id, runs[0].request.Label
+	a.Call, a.Under = uses[0].ID, made[uses[0].ID].Label
 	for _, r := range a.Requests {
-		by := runs[0]
-		for _, c := range runs[1:] {
-			if c.at.Before(r.At) {
-				by = c
+		by := uses[0]
+		for _, u := range uses[1:] {
+			if u.At.Before(r.At) {
+				by = u
 			}
 		}
-		r.Under, r.By = by.request.Label, by.id
+		r.Under, r.By = made[by.ID].Label, by.ID
 	}
 }
 

@@ -148,6 +148,7 @@ func (u *ui) turnEvent(env event.Envelope) {
 func (u *ui) reset(e event.ConversationReset) {
 	u.closeStream()
 	u.items, u.todos, u.status.used = nil, nil, 0
+	u.inners, u.innerAsked = nil, false
 	if u.full != nil {
 		clear(u.full.cache)
 		u.full.follow = true
@@ -202,6 +203,7 @@ func (u *ui) tool(id string) *toolRun {
 
 // inside takes what a sub-agent does: its newest step is shown with its call.
 func (u *ui) inside(env event.Envelope) {
+	u.keepInside(env)
 	t := u.tool(env.Parent)
 	switch e := env.Event.(type) {
 	case event.ToolStarted:

@@ -23,12 +23,15 @@ type fullView struct {
 	searching bool
 	query     string
 	found     int // item of the last find
+
+	running cached // sub-agents that work
 }
 
 type cached struct {
 	rows  []string
 	cols  int
 	whole bool
+	inner int // see innerSize
 }
 
 // cacheLimit is how many rendered items are kept.
@@ -64,6 +67,7 @@ const commitKept = 1000
 
 // openTranscript shows the conversation with everything in full.
 func (u *ui) openTranscript() {
+	u.askInner()
 	if u.full != nil {
 		u.full.transcript = !u.full.transcript
 		u.full.scr.Resize(u.cols, u.rows)
@@ -95,40 +99,50 @@ func (f *fullView) resize(cols, rows int) {
 	f.scr.Resize(cols, rows)
 }
 
-// count of items, with one more for the answer that comes.
+// count of items, with one more for what is not there yet: the answer that comes, sub-agents that work.
 func (f *fullView) len(u *ui) int {
-	n := len(u.items)
-	if u.work.stream != nil {
-		n++
+	if u.work.stream != nil || f.transcript && u.innerRuns() > 0 {
+		return len(u.items) + 1
 	}
-	return n
+	return len(u.items)
 }
 
 // rowsOf are the rows of an item, with the empty row before it.
 func (f *fullView) rowsOf(u *ui, i int) []string {
-	if i == len(u.items) { // the answer that comes
+	if i == len(u.items) {
 		var out []string
-		for _, l := range append(append([]width.Line{{}}, u.work.lines...), u.work.stream.Open()...) {
-			out = append(out, l.Rows(f.cols-1)...)
+		if u.work.stream != nil {
+			out = allRows(append(append([]width.Line{{}}, u.work.lines...), u.work.stream.Open()...), f.cols-1)
+		}
+		if f.transcript {
+			out = append(out, f.innerRows(u)...)
 		}
 		return out
 	}
 	it := &u.items[i]
-	whole := f.transcript || it.open
-	if c, ok := f.cache[i]; ok && c.cols == f.cols && c.whole == whole {
+	whole, inner := f.transcript || it.open, 0
+	if whole && it.kind == kindTool {
+		inner = u.innerSize(it.id, 0)
+	}
+	if c, ok := f.cache[i]; ok && c.cols == f.cols && c.whole == whole && c.inner == inner {
 		return c.rows
 	}
 	var out []string
 	if i > 0 && !(it.kind == u.items[i-1].kind && (it.kind == kindNotice || it.kind == kindTool)) || f.transcript && i > 0 {
 		out = append(out, "")
 	}
-	for _, l := range u.render(it, whole) {
-		out = append(out, l.Rows(f.cols-1)...)
-	}
+	out = append(out, allRows(u.render(it, whole), f.cols-1)...)
 	if len(f.cache) > cacheLimit {
 		clear(f.cache)
 	}
-	f.cache[i] = cached{out, f.cols, whole}
+	f.cache[i] = cached{out, f.cols, whole, inner}
+	return out
+}
+
+func allRows(lines []width.Line, cols int) (out []string) {
+	for _, l := range lines {
+		out = append(out, l.Rows(cols)...)
+	}
 	return out
 }
 
@@ -248,6 +262,7 @@ func (f *fullView) click(u *ui, y int) {
 		left := len(f.rowsOf(u, i)) - row
 		if y < left {
 			u.items[i].open = !u.items[i].open
+			u.askInner()
 			return
 		}
 		y -= left
@@ -371,7 +386,7 @@ func (f *fullView) find(u *ui, step int) {
 	for range u.items {
 		i = (i + step + len(u.items)) % len(u.items)
 		it := &u.items[i]
-		if strings.Contains(strings.ToLower(it.text), q) || strings.Contains(strings.ToLower(it.summary), q) {
+		if strings.Contains(strings.ToLower(it.text), q) || strings.Contains(strings.ToLower(it.summary), q) || it.kind == kindTool && u.innerHolds(it.id, q) {
 			f.found, f.follow, f.item, f.row = i, false, i, 0
 			for r, row := range f.rowsOf(u, i) {
 				if strings.Contains(strings.ToLower(width.Strip(row)), q) {

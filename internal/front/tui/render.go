@@ -142,6 +142,9 @@ func (u *ui) renderTool(it *item, whole bool) []width.Line {
 			out = append(out, width.Line{Text: u.th.Faint.Paint("  " + width.Inert(text)), Hang: "  "})
 		}
 	}
+	if whole && it.id != "" {
+		out = append(out, u.renderInner(it.id)...)
+	}
 	if d, ok := u.renderDiff(it, whole); ok {
 		return append(out, d...)
 	}

@@ -61,6 +61,7 @@ func (u *ui) started(s *Session, err error) {
 	}
 	u.session, u.never = s, false
 	u.modeAsked, u.modeNext = "", "" // what the session before was asked for
+	u.inners, u.innerAsked = nil, false
 	u.settings(s.Settings)
 	u.status.model, u.status.mode = s.Model, s.Mode
 	u.earlier(s.Messages)

@@ -89,6 +89,9 @@ type ui struct {
 	lent      bool     // the transcript stands before the inline screen
 	todos     []todo
 
+	inners     map[string]*inner // what sub-agents did, by the call that they work for
+	innerAsked bool              // for those of earlier runs
+
 	lastDraw time.Time
 	frame    *time.Timer // for events
 	tick     *time.Timer // for running work
