@@ -55,7 +55,7 @@ func findChains(view []msg.Message, s Settings) Edit {
 			}
 		}
 		text := chainText(view[i:last+1], a)
-		if saved := s.Counter.Messages(view[i:last+1]) - s.Counter.Text(text); saved >= minSaving/2 {
+		if saved := s.tokens(view[i:last+1]) - s.Counter.Text(text); saved >= minSaving/2 {
 			e.Cut = append(e.Cut, Cut{From: view[i].ID, To: view[last].ID, Text: text, Keep: keep})
 			if e.Thinking == "" {
 				e.Thinking = a.thinkingAfter(last)
@@ -78,7 +78,7 @@ const leftOut = "[Left out: a result that lies far back; make the call again if 
 func (a *answers) clearOld(e *Edit, s Settings) {
 	from, tail := unanswered(a.view), len(a.view)
 	for rest := s.Running; tail > from && rest > 0; tail-- {
-		rest -= s.Counter.Messages(a.view[tail-1 : tail])
+		rest -= s.tokens(a.view[tail-1 : tail])
 	}
 	for i := from; i < tail; i++ {
 		next := a.thinkingAfter(i)

@@ -109,7 +109,7 @@ func (s *Stage) look(t *turn.Turn) sight {
 	info := s.deps.Info(t.Model)
 	c := token.Counter{New: info.NewTokenizer}
 	v := sight{info: info, limit: s.cfg.Threshold(info.Window), set: Settings{
-		Window: info.Window, Counter: c, Pins: s.cfg.Pins, Recent: 6, Overhead: c.Blocks(t.System) + c.Tools(t.Tools),
+		Window: info.Window, Counter: c, Pins: s.cfg.Pins, Recent: 6, Overhead: c.Blocks(t.System) + c.Tools(t.Tools), known: map[sizeKey]int{},
 	}}
 	v.set.Target = v.limit * 6 / 10
 	v.view = t.Messages[:len(t.Messages):len(t.Messages)]

@@ -66,7 +66,7 @@ func newMarket(v sight, model string, now time.Time, c Config) market {
 	view, info, size, limit := v.view, v.info, v.size, v.limit
 	r := v.rates()
 	m := market{read: r.Read / million, write: r.Write5m / million, input: r.Input / million, output: r.Output / million, cold: true, scale: 1}
-	if estimated := v.set.Counter.Messages(view) + v.set.Overhead; v.counted && estimated > 0 {
+	if estimated := v.set.tokens(view) + v.set.Overhead; v.counted && estimated > 0 {
 		m.scale = max(0.3, min(float64(size)/float64(estimated), 2))
 	}
 	life := lived(view)
@@ -113,7 +113,7 @@ func (v sight) rates() price.Rates {
 // price reckons an edit that turns view into out.
 func (m market) price(view, out []msg.Message, r Report, s Settings) Price {
 	p := Price{Saved: m.scaled(r.TokensBefore - r.TokensAfter), First: r.FirstChanged, Calls: m.calls, Cold: m.cold}
-	p.Behind = m.scaled(s.Counter.Messages(out[min(r.FirstChanged, len(out)):]))
+	p.Behind = m.scaled(s.tokens(out[min(r.FirstChanged, len(out)):]))
 	p.Thinking = m.scaled(thinkingTokens(view, s) - thinkingTokens(out, s))
 	saved := float64(p.Saved)
 	if m.cold {

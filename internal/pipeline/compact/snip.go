@@ -16,7 +16,7 @@ func Snip(view []msg.Message, s Settings) ([]msg.Message, Report) {
 }
 
 func findSnip(view []msg.Message, s Settings) Edit {
-	total := s.Counter.Messages(view)
+	total := s.tokens(view)
 	over := total + s.Overhead - s.Target
 	if s.Target <= 0 || over <= 0 {
 		return Edit{}
@@ -24,7 +24,7 @@ func findSnip(view []msg.Message, s Settings) Edit {
 	a, stands := study(view, s), standing(view)
 	from, head := 0, 0
 	for i := range view { // the end of the head
-		n := s.Counter.Messages(view[i : i+1])
+		n := s.tokens(view[i : i+1])
 		if head+n > snipHead && i > 0 {
 			break
 		}
@@ -40,7 +40,7 @@ func findSnip(view []msg.Message, s Settings) Edit {
 		if i >= waits && typed(m) || protected(m, s) || stands[i] {
 			keep = append(keep, m.ID)
 		} else {
-			gone += s.Counter.Messages(view[i : i+1])
+			gone += s.tokens(view[i : i+1])
 		}
 		if a.safe[i+1] && i+1 < len(view) {
 			to, cut.Keep = i, keep[:len(keep):len(keep)]

@@ -14,6 +14,47 @@ type Settings struct {
 	Recent   int      // so many of the newest calls keep their results
 	Running  int      // tokens of the view's end in which collapse leaves the running turn's results; 0: it leaves all
 	Pins     []string // texts that mark a user message as pinned, beside #pin
+
+	known map[sizeKey]int // what Counter said; nil: it is asked each time
+}
+
+// sizeKey is a message, by its first block and their number, or one block (none). Neither is ever changed in place.
+type sizeKey struct {
+	first *msg.Block
+	n     int
+}
+
+// tokens estimates messages as Counter does. A plan counts the same ones again and again.
+func (s Settings) tokens(ms []msg.Message) int {
+	if s.known == nil {
+		return s.Counter.Messages(ms)
+	}
+	total := 0
+	for i, m := range ms {
+		if len(m.Blocks) == 0 {
+			total += s.Counter.Messages(ms[i : i+1])
+			continue
+		}
+		total += s.remember(sizeKey{&m.Blocks[0], len(m.Blocks)}, func() int { return s.Counter.Messages(ms[i : i+1]) })
+	}
+	return total
+}
+
+// block estimates one block of a message.
+func (s Settings) block(b *msg.Block) int {
+	if s.known == nil {
+		return s.Counter.Block(*b)
+	}
+	return s.remember(sizeKey{b, 0}, func() int { return s.Counter.Block(*b) })
+}
+
+func (s Settings) remember(key sizeKey, count func() int) int {
+	n, ok := s.known[key]
+	if !ok {
+		n = count()
+		s.known[key] = n
+	}
+	return n
 }
 
 // minSaving is how many tokens an edit must save to be worth its trouble.

@@ -30,7 +30,7 @@ func study(view []msg.Message, s Settings) *answers {
 		if m.Kind == msg.KindAssistant && m.APIID != "" {
 			lastOf["a "+m.APIID] = i
 		}
-		for _, b := range m.Blocks {
+		for j, b := range m.Blocks {
 			switch b.Type {
 			case msg.TypeToolUse:
 				if _, twice := a.calls[b.ID]; !twice {
@@ -38,7 +38,7 @@ func study(view []msg.Message, s Settings) *answers {
 				}
 			case msg.TypeToolResult:
 				if c, ok := a.calls[b.ToolUseID]; ok && c.result < 0 {
-					c.result, c.tokens, c.failed = i, s.Counter.Block(b), b.IsError
+					c.result, c.tokens, c.failed = i, s.block(&m.Blocks[j]), b.IsError
 					a.calls[b.ToolUseID] = c
 					lastOf["c "+b.ToolUseID] = i
 				}
@@ -135,7 +135,7 @@ func report(view []msg.Message, e Edit, s Settings) ([]msg.Message, Report) {
 	if first < 0 {
 		return view, unchanged
 	}
-	before, after := s.Counter.Messages(view), s.Counter.Messages(out)
+	before, after := s.tokens(view), s.tokens(out)
 	e.Saved = before - after
 	return out, Report{TokensBefore: before, TokensAfter: after, FirstChanged: first, Edit: &e}
 }
