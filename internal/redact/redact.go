@@ -74,6 +74,9 @@ func (r *Redactor) compile() {
 	t.put(markStart[:4], rule{match: mark})
 	for value, name := range r.values {
 		t.put(value[:4], rule{value: value, mark: Mark(name)})
+		for _, form := range encodings(value) {
+			t.put(form[:4], encoded(form, Mark(name+", encoded")))
+		}
 	}
 	if r.forms {
 		addForms(t)
@@ -163,7 +166,7 @@ func (t *table) has(s []byte) bool {
 	w := uint32(s[0])<<16 | uint32(s[1])<<8 | uint32(s[2])
 	for _, c := range s[3:] {
 		w = w<<8 | uint32(c)
-		if h := hash(w); t.bits[h>>6]&(1<<(h&63)) != 0 {
+		if h := hash(w); t.bits[h>>6]&(1<<(h&63)) != 0 && len(t.rules[w]) > 0 {
 			_, ok := t.next(string(s))
 			return ok
 		}
