@@ -68,6 +68,11 @@ func Find(o Options) (*Place, error) {
 	if o.StateDir != "" {
 		p.Sys.Dirs.State = o.StateDir
 	}
+	if p.Sys.Dirs.State == homeless() {
+		if err := ownFolder(p.Sys.Dirs.State); err != nil {
+			return nil, err
+		}
+	}
 	places := config.Places{Config: p.Sys.Dirs.Config, State: p.Sys.Dirs.State, Work: work, Root: p.Root, Inline: o.Settings, Policy: o.Policy, Managed: config.ManagedDirs()}
 	p.Project, p.ProjectRoot = work, p.Root
 	if o.ConfigRoot != "" {
@@ -129,11 +134,14 @@ func directories(work, home string, getenv func(string) string) sys.Dirs {
 	case home != "":
 		d.State = filepath.Join(home, ".lathe")
 	default:
-		d.State = filepath.Join(os.TempDir(), fmt.Sprintf("lathe-%d", os.Getuid()))
+		d.State = homeless()
 	}
 	d.State, d.Config = Absolute(work, d.State), Absolute(work, d.Config)
 	return d
 }
+
+// homeless is where state goes where there is no home directory.
+func homeless() string { return filepath.Join(os.TempDir(), fmt.Sprintf("lathe-%d", os.Getuid())) }
 
 // Absolute is a path seen from the working directory.
 func Absolute(work, dir string) string {
