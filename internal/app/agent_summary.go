@@ -75,7 +75,7 @@ func (w *work) summarise(ctx context.Context, b *backAgent, a *agentPart) {
 		use := b.use
 		w.mu.Unlock()
 		w.tell(event.TaskProgress{
-			Task: taskOf(task, agentTask), CallID: a.call, AgentType: a.def.Name, Summary: cutText(text, summaryMost), Usage: use,
+			Task: taskOf(task, agentTask), CallID: a.call, AgentType: a.def.Name, Summary: event.Cut(text, summaryMost), Usage: use,
 		})
 	}
 }

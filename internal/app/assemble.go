@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lathe/internal/app/keeper"
 	"lathe/internal/engine"
 	"lathe/internal/event"
 	"lathe/internal/pipeline"
@@ -330,9 +331,9 @@ func (r *run) resolve(path string) (string, bool) {
 func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) model.Deps {
 	var sizes sizer
 	if r.keeper == nil {
-		r.keeper = &keeper{prices: r.prices}
+		r.keeper = &keeper.Keeper{Prices: r.prices}
 	}
-	r.keeper.forget() // another conversation has other requests
+	r.keeper.Forget() // another conversation has other requests
 	d := model.Deps{
 		Provider: r.model.Provider, Fallback: r.fallbacks(), Refresh: r.model.Refresh,
 		DropThinking: r.forThinking(thinkingKind, &r.dropThinking), DropMismatch: r.forThinking(mismatchKind, &r.dropMismatch),
@@ -341,7 +342,7 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 		Size: func(req *provider.Request) (int, int) {
 			return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0
 		},
-		Cost: r.prices.Cost, Answered: r.keeper.answered,
+		Cost: r.prices.Cost, Answered: r.keeper.Answered,
 	}
 	r.described(&d)
 	return d

@@ -13,8 +13,8 @@ func (r *run) changeCost(_ context.Context, in struct {
 		id = r.resolveFor(in.Model, r.session.Mode())
 	}
 	now := r.place.Sys.Now()
-	tokens, usd := r.keeper.loss(now, id)
-	return map[string]any{"tokens": tokens, "usd": usd, "warning": r.keeper.warning(now, id)}, nil
+	tokens, usd := r.keeper.Loss(now, id)
+	return map[string]any{"tokens": tokens, "usd": usd, "warning": r.keeper.Warning(now, id)}, nil
 }
 
 // withWarning adds a warning to a command's answer.

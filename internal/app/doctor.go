@@ -188,7 +188,7 @@ func (r *run) checkMemory() check {
 	for _, f := range files {
 		sum += c.Text(f.Text)
 	}
-	text := fmt.Sprintf("%d instruction files, about %s tokens with every call", len(files), thousands(sum))
+	text := fmt.Sprintf("%d instruction files, about %s tokens with every call", len(files), event.Thousands(sum))
 	if sum > memoryMuch {
 		return check{checkNote, "memory", text + ": shorten them (/memory)"}
 	}

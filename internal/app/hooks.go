@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"lathe/internal/app/filewatch"
 	"lathe/internal/config"
 	"lathe/internal/hook"
 	"lathe/internal/perm"
@@ -36,7 +37,7 @@ type hooks struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup // of hooks that nobody waits for
 
-	files fileWatch // of the session
+	files *filewatch.Watch // of the session; nil: of a sub-agent
 	tasks taskNumbers
 	idle  idleWatch
 
@@ -76,6 +77,7 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 		}
 		r.place.Notes = append(r.place.Notes, problems...)
 	}
+	h.files = h.newFileWatch()
 	return h
 }
 
@@ -252,7 +254,7 @@ func (h *hooks) close() {
 		return
 	}
 	h.wakeUp(true)
-	h.files.close()
+	h.files.Close()
 	if h.begun {
 		p := hook.Payload{Event: hook.SessionEnd, Match: "other", Fields: map[string]any{"reason": "other"}, Limit: h.endLimit()}
 		h.tell(h.bus.Fire(h.ctx, p))

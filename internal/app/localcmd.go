@@ -36,7 +36,7 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}
-	return withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.warning(r.place.Sys.Now(), id)), nil
+	return withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.Warning(r.place.Sys.Now(), id)), nil
 }
 
 func (r *run) modelsText() string {
@@ -58,7 +58,7 @@ func (r *run) modelsText() string {
 		if i.ID == info.ID && (alias != opusPlan || r.pair() != "") {
 			mark = "*"
 		}
-		fmt.Fprintf(&b, "%s %-10s %-24s %6s  %s\n", mark, alias, i.ID, thousands(i.Window), price)
+		fmt.Fprintf(&b, "%s %-10s %-24s %6s  %s\n", mark, alias, i.ID, event.Thousands(i.Window), price)
 	}
 	b.WriteString("\n/model NAME changes it; /model default goes back. Any other id of the API may be named too.")
 	return b.String()
@@ -81,7 +81,7 @@ func (r *run) cmdEffort(_ context.Context, _ *turn.Turn, args string) (string, e
 		return "", err
 	}
 	text := fmt.Sprintf("Effort: %s for this session (/config effortLevel=%s keeps it).", args, args)
-	return withWarning(text, r.keeper.warning(r.place.Sys.Now(), r.session.Model())), nil
+	return withWarning(text, r.keeper.Warning(r.place.Sys.Now(), r.session.Model())), nil
 }
 
 func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
@@ -185,7 +185,7 @@ func (r *run) configText(key string) (string, error) {
 func (r *run) cmdMemory(context.Context, *turn.Turn, string) (string, error) {
 	var b strings.Builder
 	for _, f := range r.memoryFiles() {
-		state := fmt.Sprintf("%s, about %s tokens", event.Bytes(int64(f.Size)), thousands(f.Tokens))
+		state := fmt.Sprintf("%s, about %s tokens", event.Bytes(int64(f.Size)), event.Thousands(f.Tokens))
 		if !f.There {
 			state = "not there"
 		}
@@ -269,7 +269,7 @@ func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
 	if path == "" {
 		return "", errors.New("this session is not kept, so there is nothing to look at (--no-session-persistence)")
 	}
-	address, err := r.page.open(path)
+	address, err := r.page.Open(path)
 	if errors.Is(err, fs.ErrNotExist) { // it is written with its first message
 		return "", errors.New("there is nothing to show yet: the session's record begins with the next prompt")
 	}

@@ -98,7 +98,7 @@ func nextQuestion(messages []msg.Message) string {
 			who = "user"
 		}
 		if text := strings.TrimSpace(m.Text()); who != "" && text != "" {
-			text = cutText(text, nextText/2)
+			text = event.Cut(text, nextText/2)
 			size += len(text)
 			parts = append([]string{who + ": " + text}, parts...)
 		}

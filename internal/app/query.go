@@ -98,7 +98,7 @@ func (r *run) sessionQueries() map[string]answer {
 		"reload_plugins":  on(r.reloadPlugins),
 		"seed_read_state": on(r.seedReadState),
 		"get_context_usage": on(func(ctx context.Context, _ nothing) (any, error) {
-			return r.contextUsage(ctx, r.session.Messages()).payload(), nil
+			return r.contextUsage(ctx, r.session.Messages()).Payload(), nil
 		}),
 		"change_cost": on(r.changeCost),
 		"list_models": on(func(context.Context, nothing) (any, error) { return map[string]any{"models": r.modelList()}, nil }),

@@ -9,11 +9,13 @@ import (
 
 	"lathe/internal/agent"
 	"lathe/internal/app/conversation"
+	"lathe/internal/app/keeper"
 	"lathe/internal/app/source"
 	"lathe/internal/checkpoint"
 	"lathe/internal/config"
 	"lathe/internal/engine"
 	"lathe/internal/event"
+	"lathe/internal/inspect/load"
 	"lathe/internal/memory"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/account"
@@ -47,7 +49,7 @@ type run struct {
 	input       input.Deps
 	compact     *compact.Stage
 	ledger      *account.Ledger
-	keeper      *keeper
+	keeper      *keeper.Keeper
 	hooks       *hooks           // nil where there are none
 	relevant    *attach.Relevant // nil where nothing is asked
 	trace       atomic.Pointer[trace.File]
@@ -63,7 +65,7 @@ type run struct {
 
 	suggest suggester // of files
 	next    nextPrompt
-	page    page // of the inspector
+	page    load.Page // of the inspector
 
 	queryOnce  sync.Once
 	queryTable map[string]answer
@@ -179,7 +181,7 @@ func (r *run) close() {
 	r.hooks.close()
 	r.suggest.close()
 	r.next.close()
-	r.page.close()
+	r.page.Close()
 	r.relevant.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()

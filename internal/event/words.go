@@ -24,3 +24,22 @@ func Bytes(n int64) string {
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
+
+// Cut is the beginning of a text, of at most n bytes.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// Thousands shortens a number of tokens: 950, 12.3k, 1.0M.
+func Thousands(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 999_950:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1_000_000)
+}

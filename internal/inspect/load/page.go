@@ -1,4 +1,4 @@
-package app
+package load
 
 import (
 	"context"
@@ -7,12 +7,11 @@ import (
 	"sync"
 
 	"lathe/internal/inspect"
-	"lathe/internal/inspect/load"
 	"lathe/internal/session"
 )
 
-// page serves the inspector of a session from within its run.
-type page struct {
+// Page serves the inspector of a session from within its run.
+type Page struct {
 	mu      sync.Mutex
 	address string
 	of      string // path of the session that it shows
@@ -20,8 +19,8 @@ type page struct {
 	wg      sync.WaitGroup
 }
 
-// open begins to serve the session in a file, and returns the address; again it returns the same one.
-func (p *page) open(path string) (string, error) {
+// Open begins to serve the session in a file, and returns the address; again it returns the same one.
+func (p *Page) Open(path string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stop != nil && p.of == path {
@@ -29,7 +28,7 @@ func (p *page) open(path string) (string, error) {
 	}
 	p.end()
 	meta := session.Meta{Path: path, ID: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
-	srv := &inspect.Server{Load: func() (*inspect.Session, error) { return load.Session(meta) }}
+	srv := &inspect.Server{Load: func() (*inspect.Session, error) { return Session(meta) }}
 	if s, err := srv.Load(); err != nil {
 		return "", err
 	} else if err := s.Close(); err != nil {
@@ -46,7 +45,7 @@ func (p *page) open(path string) (string, error) {
 }
 
 // end stops serving. The caller holds the lock.
-func (p *page) end() {
+func (p *Page) end() {
 	if p.stop != nil {
 		p.stop()
 		p.wg.Wait()
@@ -54,7 +53,8 @@ func (p *page) end() {
 	}
 }
 
-func (p *page) close() {
+// Close stops serving.
+func (p *Page) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.end()

@@ -1,4 +1,4 @@
-package app
+package classify
 
 import (
 	"context"
@@ -31,9 +31,9 @@ func TestClassifier(t *testing.T) {
 		"two objects":  {`{"decision":"allow"}{"decision":"deny"}`, nil, perm.Ask, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := reviewer{said: []string{"build it"}, classifier: &classifier{
-				log: filepath.Join(t.TempDir(), "d", "log.jsonl"),
-				ask: func(_ context.Context, text string) (string, error) {
+			c := Reviewer{Said: []string{"build it"}, Classifier: &Classifier{
+				Log: filepath.Join(t.TempDir(), "d", "log.jsonl"),
+				Ask: func(_ context.Context, text string) (string, error) {
 					if !strings.Contains(text, "build it") || !strings.Contains(text, "make") {
 						t.Errorf("the question lacks the prompt or the call:\n%s", text)
 					}
@@ -44,7 +44,7 @@ func TestClassifier(t *testing.T) {
 			if d.Verdict != tc.want || (err != nil) != tc.fails {
 				t.Errorf("%v, %v", d, err)
 			}
-			if b, err := os.ReadFile(c.log); err != nil || !strings.Contains(string(b), `"command":"make"`) {
+			if b, err := os.ReadFile(c.Log); err != nil || !strings.Contains(string(b), `"command":"make"`) {
 				t.Errorf("the log: %s, %v", b, err)
 			}
 		})
@@ -54,7 +54,7 @@ func TestClassifier(t *testing.T) {
 // The budget is bounded, and after failures in a row nobody waits for it again.
 func TestClassifierBudget(t *testing.T) {
 	calls := 0
-	c := reviewer{classifier: &classifier{ask: func(context.Context, string) (string, error) { calls++; return "", errors.New("no") }}}
+	c := Reviewer{Classifier: &Classifier{Ask: func(context.Context, string) (string, error) { calls++; return "", errors.New("no") }}}
 	for range 20 {
 		_, _ = c.Classify(t.Context(), perm.Request{}, perm.Decision{})
 	}

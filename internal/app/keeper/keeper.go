@@ -1,4 +1,4 @@
-package app
+package keeper
 
 import (
 	"fmt"
@@ -15,10 +15,10 @@ import (
 	"lathe/internal/turn"
 )
 
-// keeper knows what was sent last and what of it the prompt cache holds. When an answer shows that much less was read
+// Keeper knows what was sent last and what of it the prompt cache holds. When an answer shows that much less was read
 // than was there, it tells the person why. As long as nothing was missed it costs a comparison of two numbers.
-type keeper struct {
-	prices *price.Table
+type Keeper struct {
+	Prices *price.Table
 
 	mu   sync.Mutex
 	last sent
@@ -33,15 +33,15 @@ type sent struct {
 	view     []msg.Message
 }
 
-// forget is for a conversation that begins.
-func (k *keeper) forget() {
+// Forget is for a conversation that begins.
+func (k *Keeper) Forget() {
 	k.mu.Lock()
 	k.last = sent{}
 	k.mu.Unlock()
 }
 
-// answered is told of each whole answer of the main loop.
-func (k *keeper) answered(t *turn.Turn, req *provider.Request, at time.Time, u msg.Usage) {
+// Answered is told of each whole answer of the main loop.
+func (k *Keeper) Answered(t *turn.Turn, req *provider.Request, at time.Time, u msg.Usage) {
 	now := sent{req: req, at: at, usage: u, messages: t.Messages, view: t.View}
 	k.mu.Lock()
 	last := k.last
@@ -52,7 +52,7 @@ func (k *keeper) answered(t *turn.Turn, req *provider.Request, at time.Time, u m
 	}
 	m := cache.Explain(last.sent(), now.sent())
 	m.Blame(last.lists(), now.lists())
-	cost := k.prices.Cost(req.Model, u) - k.prices.Cost(req.Model, cache.Instead(u, m.Lost))
+	cost := k.Prices.Cost(req.Model, u) - k.Prices.Cost(req.Model, cache.Instead(u, m.Lost))
 	text := fmt.Sprintf("prompt cache: %d of %d tokens were not read again (about $%.4f): %s", m.Lost, m.Expected, cost, m.Text)
 	t.Note("%s", text)
 	if m.Stage != "compact" { // that one has told what it left out, and why
@@ -63,10 +63,10 @@ func (k *keeper) answered(t *turn.Turn, req *provider.Request, at time.Time, u m
 // costly is the price from which on a person is warned of a change that loses the cache, in USD.
 const costly = 0.05
 
-// loss is what a change to model, which makes everything in the cache useless, would cost at the next request: how many
+// Loss is what a change to model, which makes everything in the cache useless, would cost at the next request: how many
 // tokens must be written again, and what that costs more than to read them, in USD. It is zero where nothing is cached
 // any more.
-func (k *keeper) loss(now time.Time, model string) (tokens int, usd float64) {
+func (k *Keeper) Loss(now time.Time, model string) (tokens int, usd float64) {
 	k.mu.Lock()
 	last := k.last
 	k.mu.Unlock()
@@ -81,12 +81,12 @@ func (k *keeper) loss(now time.Time, model string) (tokens int, usd float64) {
 		return 0, 0
 	}
 	n := cache.Expected(last.usage)
-	return n, k.prices.Cost(model, msg.Usage{CacheWrite: n}) - k.prices.Cost(model, msg.Usage{CacheRead: n})
+	return n, k.Prices.Cost(model, msg.Usage{CacheWrite: n}) - k.Prices.Cost(model, msg.Usage{CacheRead: n})
 }
 
-// warning says what a change to model costs, where that is much.
-func (k *keeper) warning(now time.Time, model string) string {
-	tokens, usd := k.loss(now, model)
+// Warning says what a change to model costs, where that is much.
+func (k *Keeper) Warning(now time.Time, model string) string {
+	tokens, usd := k.Loss(now, model)
 	if usd < costly {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package app
+package keeper
 
 import (
 	"strings"
@@ -29,25 +29,25 @@ func TestKeeperTells(t *testing.T) {
 	}
 	tn.Messages = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("long")}}}
 	tn.View = tn.Messages
-	k := &keeper{prices: price.Default()}
-	k.answered(tn, request("long"), now, msg.Usage{CacheWrite: 100_000})
-	k.answered(tn, request("long"), now.Add(time.Second), msg.Usage{CacheRead: 99_000, CacheWrite: 1000})
+	k := &Keeper{Prices: price.Default()}
+	k.Answered(tn, request("long"), now, msg.Usage{CacheWrite: 100_000})
+	k.Answered(tn, request("long"), now.Add(time.Second), msg.Usage{CacheRead: 99_000, CacheWrite: 1000})
 	if len(told) != 0 {
 		t.Fatalf("told without a miss: %q", told)
 	}
 	tn.View = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("less")}}}
-	k.answered(tn, request("less"), now.Add(time.Second), msg.Usage{CacheWrite: 100_000})
+	k.Answered(tn, request("less"), now.Add(time.Second), msg.Usage{CacheWrite: 100_000})
 	if len(told) != 0 {
 		t.Fatalf("told of what compaction has told of: %q", told)
 	}
 	tn.Messages = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("lost")}}}
 	tn.View = tn.Messages
-	k.answered(tn, request("lost"), now.Add(2*time.Second), msg.Usage{CacheWrite: 100_000})
+	k.Answered(tn, request("lost"), now.Add(2*time.Second), msg.Usage{CacheWrite: 100_000})
 	want := "prompt cache: 100000 of 100000 tokens were not read again (about $0.5750): messages[0].content[0] differs from byte 24 on (byte "
-	if text := k.warning(now.Add(time.Minute), "claude-opus-4-5"); !strings.Contains(text, "writes about 100000 tokens again, which costs about $0.57 more") {
+	if text := k.Warning(now.Add(time.Minute), "claude-opus-4-5"); !strings.Contains(text, "writes about 100000 tokens again, which costs about $0.57 more") {
 		t.Errorf("before a change: %q", text)
 	}
-	if text := k.warning(now.Add(6*time.Minute), "claude-opus-4-5") + k.warning(now.Add(time.Minute), "claude-haiku-5-5"); text != "" {
+	if text := k.Warning(now.Add(6*time.Minute), "claude-opus-4-5") + k.Warning(now.Add(time.Minute), "claude-haiku-5-5"); text != "" {
 		t.Errorf("where a change costs next to nothing: %q", text)
 	}
 	if len(told) != 1 || !strings.HasPrefix(told[0], want) || !strings.HasSuffix(told[0], "(stage session)") {

@@ -1,4 +1,4 @@
-package app
+package filewatch
 
 import (
 	"testing"
@@ -9,19 +9,19 @@ import (
 func TestFileChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		was, now map[string]string
-		want     []fileChange
+		want     []Change
 	}{
 		"nothing":                 {map[string]string{"/a": "1", "/b": ""}, map[string]string{"/a": "1", "/b": ""}, nil},
-		"each kind, by path":      {map[string]string{"/c": "1", "/b": "", "/a": "1"}, map[string]string{"/c": "2", "/b": "1", "/a": ""}, []fileChange{{"/a", "unlink"}, {"/b", "add"}, {"/c", "change"}}},
+		"each kind, by path":      {map[string]string{"/c": "1", "/b": "", "/a": "1"}, map[string]string{"/c": "2", "/b": "1", "/a": ""}, []Change{{"/a", "unlink"}, {"/b", "add"}, {"/c", "change"}}},
 		"another directory":       {map[string]string{"/a/.env": "1"}, map[string]string{"/b/.env": "1"}, nil},
-		"in a folder":             {map[string]string{"/d": folder, "/d/a": "1"}, map[string]string{"/d": folder, "/d/b": "1"}, []fileChange{{"/d/a", "unlink"}, {"/d/b", "add"}}},
+		"in a folder":             {map[string]string{"/d": folder, "/d/a": "1"}, map[string]string{"/d": folder, "/d/b": "1"}, []Change{{"/d/a", "unlink"}, {"/d/b", "add"}}},
 		"a folder is new":         {map[string]string{}, map[string]string{"/d": folder, "/d/b": "1"}, nil},
 		"a file becomes a folder": {map[string]string{"/d": "1"}, map[string]string{"/d": folder, "/d/b": "1"}, nil},
-		"a folder is cut":         {map[string]string{"/d": folder, "/d/a": "1", "/d/b": "1"}, map[string]string{"/d": partFolder, "/d/a": "2"}, []fileChange{{"/d/a", "change"}}},
+		"a folder is cut":         {map[string]string{"/d": folder, "/d/a": "1", "/d/b": "1"}, map[string]string{"/d": partFolder, "/d/a": "2"}, []Change{{"/d/a", "change"}}},
 		"a cut folder is whole":   {map[string]string{"/d": partFolder}, map[string]string{"/d": folder, "/d/a": "1"}, nil},
 		"a folder is gone":        {map[string]string{"/d": folder, "/d/a": "1"}, map[string]string{"/d": ""}, nil},
 	} {
-		if diff := cmp.Diff(c.want, fileChanges(c.was, c.now), cmp.AllowUnexported(fileChange{})); diff != "" {
+		if diff := cmp.Diff(c.want, compare(c.was, c.now)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

@@ -1,4 +1,4 @@
-package app
+package usage
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 // Whatever fills the window, the picture has all of its squares, as many of them filled as it is full.
 func TestContextPicture(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		u := &contextSize{window: rapid.SampledFrom([]int{1000, 200_000, 1_000_000}).Draw(t, "window")}
+		u := &Size{window: rapid.SampledFrom([]int{1000, 200_000, 1_000_000}).Draw(t, "window")}
 		for i, name := range []string{"a", "b", "c", "d", "e", "f"} {
 			u.add(name, name, "", rune('A'+i), rapid.IntRange(0, 300_000).Draw(t, name))
 		}
@@ -33,13 +33,13 @@ func TestContextPicture(t *testing.T) {
 		if off := float64(filled) - want; filled > 1 && (off > 1 || off < -1) || filled == 0 && u.total > 0 {
 			t.Fatalf("%d squares for %.1f %%", filled, want)
 		}
-		u.text(true)
-		u.payload()
+		u.Text(true)
+		u.Payload()
 	})
 }
 
 func TestContextMeasure(t *testing.T) {
-	u := &contextSize{window: 1000, attachments: map[string]int{}, calls: map[string]callSize{}}
+	u := &Size{window: 1000, attachments: map[string]int{}, calls: map[string]callSize{}}
 	u.measure(token.Counter{}, []msg.Message{
 		{Kind: msg.KindUser, Blocks: []msg.Block{msg.Text(strings.Repeat("gone ", 500))}},
 		{Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary},
