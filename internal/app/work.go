@@ -96,6 +96,7 @@ func (w *work) start(ctx context.Context, child *run, q toolagent.Request, relea
 	w.mu.Unlock()
 	if background {
 		if _, err := w.toBack(b); err != nil {
+			b.cancel()
 			release()
 			child.closeAgent()
 			child.closeTree(&b.outcome)

@@ -119,15 +119,21 @@ func TestKilledBeforeTheWrite(t *testing.T) {
 	}
 }
 
-// TestTornList: a line that was cut off costs itself only.
-func TestTornList(t *testing.T) {
+// edited is a store with one prompt, p1, and the file that an edit of it changed from old to new.
+func edited(t *testing.T) (s *Store, path string) {
 	s, work := newStore(t)
-	path := filepath.Join(work, "a")
+	path = filepath.Join(work, "a")
 	old := write(t, path, "old")
 	if err := errors.Join(s.Begin("p1"), s.Keep("Edit", path, old, []byte("new"))); err != nil {
 		t.Fatal(err)
 	}
 	write(t, path, "new")
+	return s, path
+}
+
+// TestTornList: a line that was cut off costs itself only.
+func TestTornList(t *testing.T) {
+	s, path := edited(t)
 	f, err := os.OpenFile(s.log.path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -186,13 +192,7 @@ func TestCutOffRewind(t *testing.T) {
 
 // TestDamagedCopy: a copy that is not what it should be is never put back.
 func TestDamagedCopy(t *testing.T) {
-	s, work := newStore(t)
-	path := filepath.Join(work, "a")
-	old := write(t, path, "old")
-	if err := errors.Join(s.Begin("p1"), s.Keep("Edit", path, old, []byte("new"))); err != nil {
-		t.Fatal(err)
-	}
-	write(t, path, "new")
+	s, path := edited(t)
 	if err := os.WriteFile(s.blobs.path(hash([]byte("old"))), []byte("bad"), 0o600); err != nil {
 		t.Fatal(err)
 	}

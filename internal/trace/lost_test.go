@@ -34,15 +34,7 @@ func (f *faulty) Write(b []byte) (int, error) {
 // Whatever a full disk takes of a trace, what is read afterwards is right: lists, fields and contents.
 func TestLostWritesProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp("", "trace")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		f, err := Open(dir)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		f, dir := begun(rt)
 		disk := [2]*faulty{{f.blobs, -1}, {f.records, -1}}
 		f.blobs, f.records = disk[0], disk[1]
 		type moment struct {

@@ -81,18 +81,23 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
+// begun opens a trace in a directory that is removed at the end of the run.
+func begun(t *rapid.T) (f *File, dir string) {
+	dir, err := os.MkdirTemp("", "trace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if f, err = Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	return f, dir
+}
+
 // Lists that shrink, change in their middle or grow are read as they were.
 func TestListsProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp("", "trace")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
-		f, err := Open(dir)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		f, dir := begun(rt)
 		var want [][]Ref
 		for range rapid.IntRange(1, 8).Draw(rt, "records") {
 			list := []Ref{}

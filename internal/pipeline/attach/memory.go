@@ -40,35 +40,39 @@ func Memory(l *memory.Loader, touched func() []string, notice func(string), load
 				}
 			}
 			if paths := at.take(t, touched()); len(paths) > 0 {
-				for _, f := range l.Below(paths...) {
-					if item, ok := fileItem(memoryName, f, t.Messages, seen); ok {
-						out = append(out, item)
-						loaded(f, "nested_traversal")
-					}
-				}
+				out = append(out, fileItems(memoryName, l.Below(paths...), t.Messages, seen, func(f memory.File) { loaded(f, "nested_traversal") })...)
 			}
-			for _, n := range l.Notices {
-				notice(n)
-			}
-			l.Notices = nil
+			tell(l, notice)
 			return out, nil
 		},
 	}
 }
 
-// fileItem is one instruction file that counts for a part of the project. ok is false when the model has been told of
-// just this text.
-func fileItem(source string, f memory.File, messages []msg.Message, seen Seen) (item Item, ok bool) {
-	key := f.Path + " #" + shortHash(f.Text)
-	last := lastKey(messages, source, f.Path+" #")
-	if last == key || seen.Has(source, f.Path) {
-		return Item{}, false
+// fileItems are the instruction files that count for a part of the project, but for those of which the model has been told just
+// this text.
+func fileItems(source string, files []memory.File, messages []msg.Message, seen Seen, loaded func(memory.File)) (out []Item) {
+	for _, f := range files {
+		key := f.Path + " #" + shortHash(f.Text)
+		last := lastKey(messages, source, f.Path+" #")
+		if last == key || seen.Has(source, f.Path) {
+			continue
+		}
+		text := fileText(f)
+		if last != "" {
+			text = "This file has changed. From now on this is what counts of it:\n" + text
+		}
+		out = append(out, Item{Key: fresh(seen, source, key), Text: text})
+		loaded(f)
 	}
-	text := fileText(f)
-	if last != "" {
-		text = "This file has changed. From now on this is what counts of it:\n" + text
+	return out
+}
+
+// tell passes on which files were left out.
+func tell(l *memory.Loader, notice func(string)) {
+	for _, n := range l.Notices {
+		notice(n)
 	}
-	return Item{Key: fresh(seen, source, key), Text: text}, true
+	l.Notices = nil
 }
 
 // startIsGone reports whether the files of the start were attached once, and a compaction took them away.

@@ -22,17 +22,8 @@ func Rules(l *memory.Loader, touched func() []string, notice func(string), loade
 			return at.any(touched()) || t.Step <= 1 && len(t.Mentions) > 0
 		},
 		Collect: func(_ context.Context, t *turn.Turn, seen Seen) ([]Item, error) {
-			var out []Item
-			for _, f := range l.Matching(at.take(t, touched())...) {
-				if item, ok := fileItem(ruleName, f, t.Messages, seen); ok {
-					out = append(out, item)
-					loaded(f, "path_glob_match")
-				}
-			}
-			for _, n := range l.Notices {
-				notice(n)
-			}
-			l.Notices = nil
+			out := fileItems(ruleName, l.Matching(at.take(t, touched())...), t.Messages, seen, func(f memory.File) { loaded(f, "path_glob_match") })
+			tell(l, notice)
 			return out, nil
 		},
 	}
