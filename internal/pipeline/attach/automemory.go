@@ -45,7 +45,7 @@ func memorySource(name, how string, a memory.Auto, touched func() []string, know
 	return Source{
 		Name: name, Budget: 32 << 10,
 		When: func(t *turn.Turn, seen Seen) bool {
-			return t.Step <= 1 || !seen.Any(name) || at.any(touched())
+			return t.Step <= 1 || !seen.Any(name) || at.any(t, touched())
 		},
 		Collect: func(_ context.Context, t *turn.Turn, seen Seen) ([]Item, error) {
 			var out []Item

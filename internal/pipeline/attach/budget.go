@@ -25,7 +25,7 @@ func Budget(limit float64, spent func() float64) Source {
 		Name: name, Budget: 200,
 		When: func(_ *turn.Turn, seen Seen) bool {
 			l := level()
-			return l != "" && (told[l] == "" || !seen.Has(name, told[l]))
+			return l != "" && !seen.Has(name, told[l])
 		},
 		Collect: func(_ context.Context, _ *turn.Turn, seen Seen) ([]Item, error) {
 			l := level()

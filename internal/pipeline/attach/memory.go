@@ -28,7 +28,7 @@ func Memory(l *memory.Loader, touched func() []string, notice func(string), load
 	return Source{
 		Name: memoryName, Budget: 1 << 20,
 		When: func(t *turn.Turn, _ Seen) bool {
-			return t.Step <= 1 || at.any(touched()) || startIsGone(t.Messages)
+			return t.Step <= 1 || at.any(t, touched()) || startIsGone(t.Messages)
 		},
 		Collect: func(_ context.Context, t *turn.Turn, seen Seen) ([]Item, error) {
 			var out []Item

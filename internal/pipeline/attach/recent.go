@@ -11,17 +11,22 @@ import (
 	"lathe/internal/turn"
 )
 
-// recent tells which of a turn's touched files are new since it was last asked.
+// recent tells which of a turn's touched files are new since they were last taken.
 type recent struct{ n int }
 
-func (r *recent) any(touched []string) bool { return len(touched) > r.n }
-
-// take returns the new ones; those that the prompt mentions count with its first pass.
-func (r *recent) take(t *turn.Turn, touched []string) []string {
+// since returns them. A shorter list than before is that of another turn.
+func (r *recent) since(t *turn.Turn, touched []string) []string {
 	if t.Step <= 1 || r.n > len(touched) {
 		r.n = 0
 	}
-	out := slices.Clone(touched[r.n:])
+	return touched[r.n:]
+}
+
+func (r *recent) any(t *turn.Turn, touched []string) bool { return len(r.since(t, touched)) > 0 }
+
+// take returns the new ones, and with a turn's first pass those that the prompt mentions.
+func (r *recent) take(t *turn.Turn, touched []string) []string {
+	out := slices.Clone(r.since(t, touched))
 	r.n = len(touched)
 	if t.Step <= 1 {
 		for _, m := range t.Mentions {

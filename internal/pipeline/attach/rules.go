@@ -19,7 +19,7 @@ func Rules(l *memory.Loader, touched func() []string, notice func(string), loade
 	return Source{
 		Name: ruleName, Budget: 256 << 10,
 		When: func(t *turn.Turn, _ Seen) bool {
-			return at.any(touched()) || t.Step <= 1 && len(t.Mentions) > 0
+			return at.any(t, touched()) || t.Step <= 1 && len(t.Mentions) > 0
 		},
 		Collect: func(_ context.Context, t *turn.Turn, seen Seen) ([]Item, error) {
 			out := fileItems(ruleName, l.Matching(at.take(t, touched())...), t.Messages, seen, func(f memory.File) { loaded(f, "path_glob_match") })

@@ -127,6 +127,24 @@ func TestInstructionsThroughASession(t *testing.T) {
 	}
 }
 
+// A rule counts in each turn from the first file on that it is about, however many files the turn before has touched; one
+// that a prompt has named counts once.
+func TestRulesOfALaterTurn(t *testing.T) {
+	p := newPlace(t, map[string]string{".claude/rules/go.md": "---\npaths: \"*.go\"\n---\nRULE", ".claude/rules/py.md": "---\npaths: \"*.py\"\n---\nSNAKE"})
+	stage := attach.New(attach.Rules(p.loader(), p.paths, func(string) {}, nil))
+	w := newWorld()
+	run := func() error { return stage(t.Context(), w.t) }
+	expect(t, "nothing is touched", w.pass(t, 1, run), "no RULE", "no SNAKE")
+	for _, name := range []string{"a.go", "b.go", "c.go"} {
+		p.touch(name)
+	}
+	expect(t, "touched", w.pass(t, 2, run), "RULE", "no SNAKE")
+	p.touched = nil
+	expect(t, "the next turn", w.pass(t, 1, run), "no RULE", "no SNAKE")
+	p.touch("a.py")
+	expect(t, "touched there", w.pass(t, 2, run), "no RULE", "SNAKE")
+}
+
 func TestAutoMemory(t *testing.T) {
 	p := newPlace(t, nil)
 	known := map[string]bool{}

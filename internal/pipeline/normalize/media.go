@@ -179,7 +179,7 @@ func (b *builder) limitMedia() {
 		if drop == 0 {
 			first = at
 		}
-		first, edited = min(first, at), max(edited, by)
+		edited = max(edited, by)
 	}
 	b.dropThinking(first, edited)
 }

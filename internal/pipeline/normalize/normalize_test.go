@@ -13,6 +13,7 @@ import (
 func TestNormalize(t *testing.T) {
 	bash := ` Bash {"command":"x"}`
 	withID := func(id string, m msg.Message) msg.Message { m.ID = id; return m }
+	from := func(source string, m msg.Message) msg.Message { m.Source = source; return m }
 	paused := func(id string, blocks ...msg.Block) msg.Message {
 		m := answer(id, blocks...)
 		m.StopReason = "pause_turn"
@@ -53,6 +54,9 @@ func TestNormalize(t *testing.T) {
 		{"odd ids and names", []msg.Message{
 			user(msg.Text("go")), answer("a", msg.ToolUse("f.Bash:0", "Ba sh", json.RawMessage(`"rm"`)), msg.ToolUse("", "", nil)), user(result("f.Bash:0", "r")),
 		}, []string{"U | go", `A | use f_Bash_0 Ba_sh {"invalid_input":"\"rm\""} | use call unknown_tool {}`, "U | result f_Bash_0 r | result call error <lost>"}},
+		{"long names", []msg.Message{user(msg.Text("go")), answer("a", msg.ToolUse("1", strings.Repeat("n", 300), json.RawMessage(`{}`))), user(result("1", "r"))}, []string{
+			"U | go", "A | use 1 " + strings.Repeat("n", 200) + " {}", "U | result 1 r",
+		}},
 		{"B016: reasoning only, blank text, silent result", []msg.Message{
 			user(msg.Text("go")), answer("a", thinking("", "sig"), msg.Text(" \n")), user(msg.Text("so")),
 			answer("b", use("1")), user(msg.ToolResult("1", false, msg.Text(""))),
@@ -89,6 +93,13 @@ func TestNormalize(t *testing.T) {
 			user(msg.Text("go")), answer("a", use("1")), user(msg.ToolResult("1", true, msg.Text("no"), msg.Image("image/png", tinyPNG))),
 		}, []string{"U | go", "A | use 1" + bash, "U | result 1 [The call failed.] no image"}},
 		{"summary", []msg.Message{{Kind: msg.KindSummary, Blocks: []msg.Block{msg.Text("sum")}}, attachment("mem"), user(msg.Text("go"))}, []string{"U | sum | mem | go"}},
+		{"instruction files come before the first prompt, and later ones where they stand", []msg.Message{
+			user(msg.Text("go")), from("memory", attachment("mem")), from("date", attachment("today")), from("todo", attachment("list")), answer("a", msg.Text("x")),
+			user(msg.Text("two")), from("memory", attachment("changed")),
+		}, []string{"U | mem | today | go | list", "A | x", "U | two | changed"}},
+		{"answers without an id stay apart", []msg.Message{
+			user(msg.Text("go")), answer("", use("1")), user(result("1", "r")), answer("", msg.Text("x")), user(msg.Text("ok")),
+		}, []string{"U | go", "A | use 1" + bash, "U | result 1 r", "A | x", "U | ok"}},
 		{"a paused answer ends the request", []msg.Message{user(msg.Text("go")), paused("a", search)}, []string{"U | go", "A | server_tool_use"}},
 		{"and goes on in the next", []msg.Message{user(msg.Text("go")), paused("a", search), answer("b", found, msg.Text("x")), user(msg.Text("ok"))}, []string{
 			"U | go", "A | server_tool_use | web_search_tool_result | x", "U | ok",
@@ -147,6 +158,21 @@ func TestThinking(t *testing.T) {
 
 // TestMediaSteps checks that too many images go in steps, the oldest first, that the thinking made before a step
 // goes with it, and that between steps nothing moves.
+// Fields that another provider has put into a block would be refused; those of the provider's own blocks go back as they came.
+func TestFieldsOfAnotherProvider(t *testing.T) {
+	call := raw(`{"type":"tool_use","id":"1","name":"Bash","input":{"command":"x"},"more":1}`)
+	for model, want := range map[string]bool{"ours": true, "theirs": false} {
+		rules := testRules()
+		rules.Foreign = func(m msg.Message) bool { return m.Model == "theirs" }
+		a := answer("a", call)
+		a.Model = model
+		got, _, _ := Normalize([]msg.Message{user(msg.Text("go")), a, user(result("1", "r"))}, rules)
+		if has := strings.Contains(string(got[1].Content[0].Raw), "more"); has != want {
+			t.Errorf("%s: the field is sent: %v", model, has)
+		}
+	}
+}
+
 func TestMediaSteps(t *testing.T) {
 	r := testRules()
 	r.Limits.Media = 8 // steps of 2
@@ -184,6 +210,23 @@ func TestMediaSteps(t *testing.T) {
 	}
 	if edits != 6 {
 		t.Errorf("%d edits of what was sent, want 6 for 12 images over the limit", edits)
+	}
+}
+
+// Where there are too many images and too many bytes, as many go as the stricter limit wants.
+func TestBothLimitsOfMedia(t *testing.T) {
+	var view []msg.Message
+	for range 12 {
+		view = append(view, user(msg.Image("image/png", tinyPNG)))
+	}
+	one := len(tinyPNG) + 40
+	for _, tt := range []struct{ media, bytes, want int }{{4, 12*one - 1, 4}, {11, 4 * one, 4}, {12, 12 * one, 12}} {
+		r := testRules()
+		r.Limits.Media, r.Limits.TotalBytes = tt.media, tt.bytes
+		out, _, _ := Normalize(view, r)
+		if got := strings.Count(strings.Join(short(out), "\n"), "| image"); got != tt.want {
+			t.Errorf("%d images of at most %d, %d bytes of at most %d: %d are sent, want %d", len(view), tt.media, len(view)*one, tt.bytes, got, tt.want)
+		}
 	}
 }
 
