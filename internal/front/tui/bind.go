@@ -35,6 +35,7 @@ var dialogKeys = map[string]string{
 	"transcript:exit": "q", "scroll:pageUp": "pgup", "scroll:pageDown": "pgdown", "scroll:top": "ctrl+home", "scroll:bottom": "ctrl+end",
 	"scroll:lineUp": "scroll:lineUp", "scroll:lineDown": "scroll:lineDown", "scroll:halfPageUp": "pgup", "scroll:halfPageDown": "pgdown",
 	"scroll:fullPageUp": "scroll:fullPageUp", "scroll:fullPageDown": "scroll:fullPageDown",
+	"selection:copy": "ctrl+shift+c", "selection:clear": "selection:clear",
 }
 
 // reboundIn is the key that a pressed one stands for where the user has bound it in one of the contexts of a dialog, a list
@@ -57,7 +58,7 @@ func (u *ui) reboundIn(k term.Key, contexts ...string) (key term.Key, done bool)
 	switch {
 	case !ok:
 		return k, false
-	case strings.HasPrefix(own, "scroll:"): // it has no key of its own
+	case strings.HasPrefix(own, "scroll:"), strings.HasPrefix(own, "selection:"): // it has no key of its own
 		return term.Key{Text: own}, false
 	}
 	return term.Named(own), false

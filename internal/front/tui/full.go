@@ -18,7 +18,9 @@ type fullView struct {
 	follow     bool // at the end, and stays there
 	item, row  int  // the first row that is shown, when not following
 	cache      map[int]cached
-	view       int // rows of the conversation that were shown last
+	view       int     // rows of the conversation that were shown last
+	shown      []place // where each of them stands
+	sel        selection
 
 	searching bool
 	query     string
@@ -28,7 +30,7 @@ type fullView struct {
 }
 
 type cached struct {
-	rows  []string
+	rows  []width.Row
 	cols  int
 	whole bool
 	inner int // see innerSize
@@ -69,6 +71,7 @@ const commitKept = 1000
 func (u *ui) openTranscript() {
 	u.askInner()
 	if u.full != nil {
+		u.full.sel = selection{}
 		u.full.transcript = !u.full.transcript
 		u.full.scr.Resize(u.cols, u.rows)
 		return
@@ -82,6 +85,7 @@ func (u *ui) openTranscript() {
 // closeTranscript goes back to where it was opened.
 func (u *ui) closeTranscript() {
 	if !u.lent {
+		u.full.sel = selection{}
 		u.full.transcript = false
 		u.full.follow = true
 		return
@@ -96,6 +100,7 @@ func (u *ui) closeTranscript() {
 
 func (f *fullView) resize(cols, rows int) {
 	f.cols, f.n = cols, rows
+	f.sel = selection{}
 	f.scr.Resize(cols, rows)
 }
 
@@ -108,9 +113,9 @@ func (f *fullView) len(u *ui) int {
 }
 
 // rowsOf are the rows of an item, with the empty row before it.
-func (f *fullView) rowsOf(u *ui, i int) []string {
+func (f *fullView) rowsOf(u *ui, i int) []width.Row {
 	if i == len(u.items) {
-		var out []string
+		var out []width.Row
 		if u.work.stream != nil {
 			out = allRows(append(append([]width.Line{{}}, u.work.lines...), u.work.stream.Open()...), f.cols-1)
 		}
@@ -127,9 +132,9 @@ func (f *fullView) rowsOf(u *ui, i int) []string {
 	if c, ok := f.cache[i]; ok && c.cols == f.cols && c.whole == whole && c.inner == inner {
 		return c.rows
 	}
-	var out []string
+	var out []width.Row
 	if i > 0 && !(it.kind == u.items[i-1].kind && (it.kind == kindNotice || it.kind == kindTool)) || f.transcript && i > 0 {
-		out = append(out, "")
+		out = append(out, width.Row{})
 	}
 	out = append(out, allRows(u.render(it, whole), f.cols-1)...)
 	if len(f.cache) > cacheLimit {
@@ -139,9 +144,9 @@ func (f *fullView) rowsOf(u *ui, i int) []string {
 	return out
 }
 
-func allRows(lines []width.Line, cols int) (out []string) {
+func allRows(lines []width.Line, cols int) (out []width.Row) {
 	for _, l := range lines {
-		out = append(out, l.Rows(cols)...)
+		out = append(out, l.Wrap(cols)...)
 	}
 	return out
 }
@@ -159,6 +164,10 @@ func (f *fullView) draw(u *ui) error {
 		foot, cur = u.foot(max(4, f.n-2))
 	}
 	f.view = max(1, f.n-len(foot))
+	f.creep(u)
+	if f.sel.edge != 0 {
+		u.frame.Reset(creepTime)
+	}
 	rows := f.window(u, f.view)
 	for len(rows) < f.view {
 		rows = append(rows, "")
@@ -173,6 +182,7 @@ func (f *fullView) draw(u *ui) error {
 // window are n rows from where the view stands.
 func (f *fullView) window(u *ui, n int) []string {
 	total := f.len(u)
+	f.shown = f.shown[:0]
 	if total == 0 {
 		return []string{u.th.Strong.Paint("Lathe") + u.th.Muted.Paint(" "+u.o.Version+"  "+width.Inert(u.o.Cwd))}
 	}
@@ -183,7 +193,10 @@ func (f *fullView) window(u *ui, n int) []string {
 	var out []string
 	for i, row := f.item, f.row; i < total && len(out) < n; i, row = i+1, 0 {
 		rows := f.rowsOf(u, i)
-		out = append(out, rows[min(row, len(rows)):]...)
+		for r := row; r < len(rows) && len(out) < n; r++ {
+			out = append(out, f.sel.paint(u, place{i, r, 0}, rows[r].Text))
+			f.shown = append(f.shown, place{item: i, row: r})
+		}
 	}
 	if len(out) < n && !f.follow { // scrolled past the end
 		f.follow = true
@@ -245,27 +258,16 @@ func (f *fullView) mouse(u *ui, m term.Mouse) {
 	switch {
 	case m.Button == 64:
 		f.scroll(u, -3)
+		f.drag(u, m)
 	case m.Button == 65:
 		f.scroll(u, 3)
+		f.drag(u, m)
 	case m.Button == 0 && !m.Release && !m.Motion:
-		f.click(u, m.Y)
-	}
-}
-
-// click opens or closes the item at a row of the screen.
-func (f *fullView) click(u *ui, y int) {
-	if y >= f.view {
-		return
-	}
-	i, row := f.item, f.row
-	for ; i < len(u.items); i, row = i+1, 0 {
-		left := len(f.rowsOf(u, i)) - row
-		if y < left {
-			u.items[i].open = !u.items[i].open
-			u.askInner()
-			return
-		}
-		y -= left
+		f.press(u, m)
+	case m.Button == 0 && m.Motion:
+		f.drag(u, m)
+	case m.Button == 0:
+		f.release(u, m)
 	}
 }
 
@@ -280,6 +282,10 @@ func (f *fullView) key(u *ui, name string) bool {
 		f.follow, f.item, f.row = false, 0, 0
 	case "ctrl+end":
 		f.follow = true
+	case "ctrl+shift+c", "super+c":
+		return f.copySelected(u)
+	case "selection:clear":
+		f.sel = selection{}
 	case "scroll:lineUp":
 		f.scroll(u, -1)
 	case "scroll:lineDown":
@@ -389,7 +395,7 @@ func (f *fullView) find(u *ui, step int) {
 		if strings.Contains(strings.ToLower(it.text), q) || strings.Contains(strings.ToLower(it.summary), q) || it.kind == kindTool && u.innerHolds(it.id, q) {
 			f.found, f.follow, f.item, f.row = i, false, i, 0
 			for r, row := range f.rowsOf(u, i) {
-				if strings.Contains(strings.ToLower(width.Strip(row)), q) {
+				if strings.Contains(strings.ToLower(width.Strip(row.Text)), q) {
 					f.row = r
 					break
 				}

@@ -171,7 +171,7 @@ func (u *ui) innerRuns() int {
 }
 
 // innerRows are the rows of sub-agents that work.
-func (f *fullView) innerRows(u *ui) []string {
+func (f *fullView) innerRows(u *ui) []width.Row {
 	if n := u.innerRuns(); f.running.inner != n || f.running.cols != f.cols {
 		f.running = cached{rows: allRows(u.runningInner(), f.cols-1), cols: f.cols, inner: n}
 	}

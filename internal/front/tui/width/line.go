@@ -106,12 +106,30 @@ func opening(cluster string) bool {
 // Rows wraps the line at cols cells. Spaces at a break are dropped, styles are closed at the end of a row and opened
 // again in the next, and each row but the first begins with Hang.
 func (l Line) Rows(cols int) []string {
+	wrapped := l.Wrap(cols)
+	rows := make([]string, len(wrapped))
+	for i, r := range wrapped {
+		rows[i] = r.Text
+	}
+	return rows
+}
+
+// Row is a row of a line that was wrapped.
+type Row struct {
+	Text string
+	Cont bool   // it goes on with the row before it
+	Hang int    // cells at its start that are no part of the line
+	Glue string // what stands in the line between the row before it and this one: spaces, or nothing
+}
+
+// Wrap is Rows, with what it takes to have the line's text back.
+func (l Line) Wrap(cols int) []Row {
 	cols = max(cols, 1)
 	if l.Fixed {
-		return []string{Cut(l.Text, cols, "…")}
+		return []Row{{Text: Cut(l.Text, cols, "…")}}
 	}
 	if len(l.Text) <= cols && isPlain(l.Text) {
-		return []string{l.Text}
+		return []Row{{Text: l.Text}}
 	}
 	hang, hangCells := l.Hang, Of(l.Hang)
 	if hangCells > cols/2 { // on a very narrow screen the text matters more
@@ -120,12 +138,13 @@ func (l Line) Rows(cols int) []string {
 	segs := Breaks(l.Text, cols, cols-hangCells)
 	if len(segs) == 1 {
 		if segs[0].Cells > cols {
-			return []string{Cut(l.Text, cols, "")}
+			return []Row{{Text: Cut(l.Text, cols, "")}}
 		}
-		return []string{l.Text}
+		return []Row{{Text: l.Text}}
 	}
-	rows := make([]string, 0, len(segs))
+	rows := make([]Row, 0, len(segs))
 	var open sequences
+	glue := ""
 	for i, g := range segs {
 		text, rest := l.Text[g.Start:g.End], ""
 		if i < len(segs)-1 {
@@ -133,15 +152,45 @@ func (l Line) Rows(cols int) []string {
 		} else if room := cols - hangCells; g.Cells > room {
 			text, rest = trimRight(text) // spaces past the edge
 		}
-		row := open.String() + text
+		row := Row{Text: open.String() + text, Cont: i > 0, Glue: glue}
 		if i > 0 {
-			row = hang + row
+			row.Text, row.Hang = hang+row.Text, hangCells
 		}
 		open.read(text)
-		rows = append(rows, row+open.close())
+		row.Text += open.close()
+		rows = append(rows, row)
 		open.read(rest)
+		glue = Strip(rest)
 	}
 	return rows
+}
+
+// Mark paints the cells [from, to) of a row, without the styles that they have. It also returns their text.
+func Mark(s string, from, to int, paint func(string) string) (painted, text string) {
+	var before, marked strings.Builder
+	var open sequences
+	cells, i := 0, 0
+	for i < len(s) {
+		n, w := Next(s[i:])
+		if cells >= to && w > 0 {
+			break
+		}
+		open.read(s[i : i+n])
+		switch {
+		case w > 0 && cells+w > from || w == 0 && s[i] != 0x1b && marked.Len() > 0:
+			marked.WriteString(s[i : i+n])
+		case marked.Len() == 0:
+			before.WriteString(s[i : i+n])
+		}
+		cells += w
+		i += n
+	}
+	if marked.Len() == 0 {
+		return s, ""
+	}
+	var was sequences
+	was.read(before.String())
+	return before.String() + was.close() + paint(marked.String()) + open.String() + s[i:], marked.String()
 }
 
 // trimRight cuts s after its last visible character that is no space.

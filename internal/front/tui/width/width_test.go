@@ -234,3 +234,38 @@ func TestPainted(t *testing.T) {
 		}
 	}
 }
+
+func TestMark(t *testing.T) {
+	paint := func(s string) string { return "<" + s + ">" }
+	for _, c := range []struct {
+		s          string
+		from, to   int
+		want, text string
+	}{
+		{"one two", 4, 7, "one <two>", "two"},
+		{"one two", 0, 3, "<one> two", "one"},
+		{"one", 3, 9, "one", ""},
+		{"a文字b", 2, 3, "a<文>字b", "文"},
+		{"\x1b[1mbold text\x1b[m end", 5, 12, "\x1b[1mbold \x1b[m<text en>d", "text en"},
+		{"\x1b[1mbold text\x1b[m end", 1, 2, "\x1b[1mb\x1b[m<o>\x1b[1mld text\x1b[m end", "o"},
+	} {
+		if got, text := Mark(c.s, c.from, c.to, paint); got != c.want || text != c.text {
+			t.Errorf("Mark(%q, %d, %d) = %q, %q, want %q, %q", c.s, c.from, c.to, got, text, c.want, c.text)
+		}
+	}
+}
+
+// The rows of a line give its text back.
+func TestWrapKeepsTheText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, cols := genText(t), rapid.IntRange(2, 20).Draw(t, "cols")
+		var got strings.Builder
+		for _, r := range (Line{Text: s, Hang: "> "}).Wrap(cols) {
+			got.WriteString(r.Glue + Strip(r.Text)[r.Hang:])
+		}
+		plain := strings.NewReplacer("\u200d", "", "\u0301", "").Replace
+		if got, want := strings.TrimRight(plain(got.String()), " "), strings.TrimRight(plain(Strip(s)), " "); got != want {
+			t.Fatalf("%q became %q", want, got)
+		}
+	})
+}
