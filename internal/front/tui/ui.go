@@ -21,7 +21,7 @@ import (
 const frameTime = 33 * time.Millisecond
 
 // slowFrameTime is the same while only a little more of an answer has come.
-const slowFrameTime = 150 * time.Millisecond
+const slowFrameTime = 200 * time.Millisecond
 
 // tickTime is after how long without a picture that of running work changes by itself.
 const tickTime = 250 * time.Millisecond
