@@ -177,6 +177,10 @@ func (r *run) callServer(ctx context.Context, in struct {
 // aside is a turn for what a host does by itself: it has no conversation, and hosts hear what hooks say, but not of a call
 // that they know of.
 func (r *run) aside() *turn.Turn {
+	return r.asideAsking(func(context.Context, event.Ask) (event.Answer, error) { return event.Answer{}, turn.ErrNobody })
+}
+
+func (r *run) asideAsking(ask func(context.Context, event.Ask) (event.Answer, error)) *turn.Turn {
 	return turn.New(r.place.Sys.NewID(), r.conv.Log.ID(), event.Prompt{}, nil, turn.Services{
 		Emit: func(e event.Event) error {
 			switch e.(type) {
@@ -186,7 +190,7 @@ func (r *run) aside() *turn.Turn {
 			return r.session.Relay(event.Envelope{Event: e})
 		},
 		Persist: func(m ...msg.Message) ([]msg.Message, error) { return m, nil },
-		Ask:     func(context.Context, event.Ask) (event.Answer, error) { return event.Answer{}, turn.ErrNobody },
+		Ask:     ask,
 		Now:     r.place.Sys.Now,
 	})
 }

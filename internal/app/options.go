@@ -74,6 +74,7 @@ type Options struct {
 
 	// Who is there.
 	Print      bool                   // no person sits before it
+	NoPrompts  bool                   // its tools are called from outside: it needs no model
 	Asks       bool                   // somebody answers permission questions
 	Questions  bool                   // of a Go program: and those of the model
 	Unattended bool                   // nobody answers them, whoever is there
@@ -148,5 +149,5 @@ func (o *Options) log() io.Writer {
 // source are the options of where the answers come from. A local command calls no model.
 func (o *Options) source() source.Options {
 	_, _, local := input.SplitCommand(o.Prompt)
-	return source.Options{Replay: o.Replay, Record: o.Record, Recording: o.Recording, Betas: o.Betas, Local: local && !o.NoCommands}
+	return source.Options{Replay: o.Replay, Record: o.Record, Recording: o.Recording, Betas: o.Betas, Local: local && !o.NoCommands || o.NoPrompts}
 }

@@ -42,7 +42,7 @@ func (r *run) queries() map[string]answer {
 func (r *run) queryParts() []map[string]answer {
 	return []map[string]answer{
 		r.settingQueries(), r.sessionQueries(), r.hostQueries(), r.flagQueries(), r.describeQueries(), r.screenQueries(), r.pickerQueries(),
-		r.serverQueries(),
+		r.serverQueries(), r.clientQueries(),
 	}
 }
 

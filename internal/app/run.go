@@ -111,7 +111,8 @@ type common struct {
 	agentIDs map[string]bool // those that were given out
 	tempDir  string          // for results of a session that is not kept
 
-	shells     shellRuns // commands of the person's own
+	shells     shellRuns     // commands of the person's own
+	clientTurn chan struct{} // full while a call of a client runs
 	statusMu   sync.Mutex
 	statusStop context.CancelFunc // of the status line command that runs
 	statusRun  int
@@ -128,7 +129,7 @@ func newRun(o *Options) (*run, error) {
 		return nil, err
 	}
 	o.OrNew = o.Host != nil
-	r := &run{common: &common{o: o, modeGiven: o.Mode != ""}, place: p}
+	r := &run{common: &common{o: o, modeGiven: o.Mode != "", clientTurn: make(chan struct{}, 1)}, place: p}
 	r.prices = r.modelTable()
 	if err := r.permissions(); err != nil {
 		return nil, err

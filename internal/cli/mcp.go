@@ -33,6 +33,7 @@ const mcpUsage = `usage:
   lathe mcp login NAME [--no-browser]                           sign in to a server on the web
   lathe mcp logout NAME
   lathe mcp reset-project-choices                               forget which servers are switched off here
+  lathe mcp serve [FLAGS]                                       be a server: offer the tools, under the permission rules
 SCOPE is local (the default: you, in this project), user (you, everywhere) or project (.mcp.json, for everybody)`
 
 // mcpFlags are the options of lathe mcp.
@@ -116,6 +117,9 @@ func pair(into map[string]string, text, sep, form string) error {
 func mcpCommand(args []string, st Streams) error {
 	if len(args) == 0 {
 		return errors.New(mcpUsage)
+	}
+	if args[0] == "serve" {
+		return serveTools(args[1:], st)
 	}
 	f, err := readMCPFlags(args[1:])
 	if err != nil {
