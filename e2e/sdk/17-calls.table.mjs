@@ -93,6 +93,66 @@ export default (t, { assert, call, say, user, text, feed, fs }) => {
     assert.equal(s.result.subtype, "error_during_execution");
   });
 
+  // What a person may want to be called for, by kind.
+  const notified = () => {
+    const got = [];
+    return { got, hooks: { Notification: [{ hooks: [async (i) => { got.push(i.notification_type); assert.ok(i.message); return {}; }] }] } };
+  };
+  t("questions of servers are notified of by kind", [say(call("mcp__e__ask", {})), say(call("mcp__e__visit", {})), say("ok")], async (c) => {
+    const server = c.file("e.mjs", `import readline from "node:readline";
+const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n"); let open;
+for await (const l of readline.createInterface({ input: process.stdin })) { const { id, method, params, result } = JSON.parse(l);
+ if (method === "initialize") send({ id, result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "e", version: "1" } } });
+ else if (method === "tools/list") send({ id, result: { tools: [{ name: "ask", inputSchema: { type: "object" } }, { name: "visit", inputSchema: { type: "object" } }] } });
+ else if (method === "tools/call") { open = id; send({ id: 900, method: "elicitation/create", params: params.name === "ask" ? { message: "your name?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } }
+   : { mode: "url", message: "sign here", url: "https://example.org/sign", elicitationId: "v1" } }); }
+ else if (id === 900) { if (result.action === "accept" && !result.content) send({ method: "notifications/elicitation/complete", params: { elicitationId: "v1" } }); send({ id: open, result: { content: [{ type: "text", text: result.action }] } }); }
+ else if (id !== undefined && method) send({ id, error: { code: -32601, message: "no" } }); }`);
+    const n = notified();
+    const input = feed(user("go"));
+    const asked = [];
+    const s = await c.all(input, {
+      mcpServers: { e: { command: "node", args: [server] } }, allowedTools: ["mcp__e"], hooks: n.hooks,
+      onElicitation: async (r) => { asked.push(r.mode ?? "form"); return r.mode === "url" ? { action: "accept" } : { action: "accept", content: { name: "Ada" } }; },
+    }, async (m) => {
+      if (m.type !== "result") return;
+      await c.until("all notifications", () => n.got.length >= 5);
+      input.end();
+    });
+    assert.deepEqual(asked, ["form", "url"]);
+    assert.deepEqual(n.got.toSorted(), ["elicitation_complete", "elicitation_dialog", "elicitation_response", "elicitation_response", "elicitation_url_dialog"]);
+    assert.deepEqual(s.toolResults.map((r) => text(r.content)), ["accept", "accept"]);
+  });
+  t("a sign-in that lets a server connect is notified of", [say("ok")], async (c) => {
+    const { createServer } = await import("node:http");
+    let signedIn = false;
+    const http = createServer(async (req, res) => {
+      if (req.method !== "POST") return res.writeHead(404).end();
+      if (!signedIn) return res.writeHead(401, { "www-authenticate": "Bearer" }).end();
+      let body = "";
+      for await (const part of req) body += part;
+      const { id, method, params } = JSON.parse(body);
+      if (id === undefined) return res.writeHead(202).end();
+      const result = method === "initialize" ? { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "w", version: "1" } } : method === "tools/list" ? { tools: [] } : undefined;
+      res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(result ? { jsonrpc: "2.0", id, result } : { jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }));
+    });
+    await new Promise((r) => http.listen(0, "127.0.0.1", r));
+    try {
+      const n = notified();
+      const input = feed(user("go"));
+      await c.all(input, { mcpServers: { w: { type: "http", url: `http://127.0.0.1:${http.address().port}/` } }, hooks: n.hooks }, async (m, q) => {
+        if (m.type !== "result") return;
+        assert.equal((await q.mcpServerStatus())[0].status, "needs-auth");
+        signedIn = true;
+        await q.reconnectMcpServer("w");
+        await c.until("the notification", () => n.got.length);
+        await q.reconnectMcpServer("w"); // it was connected before
+        input.end();
+      });
+      assert.deepEqual(n.got, ["auth_success"]);
+    } finally { http.close(); http.closeAllConnections(); }
+  });
+
   // stdio is a server in a process, whose call ends when there is a file named go.
   const stdio = (c) => `import fs from "node:fs"; import readline from "node:readline";
 const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...m }) + "\\n");

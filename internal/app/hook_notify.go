@@ -21,6 +21,11 @@ func (h *hooks) notify(kind, title, message string) {
 	}
 }
 
+// signedIn tells hooks that the person has signed in to an MCP server.
+func (h *hooks) signedIn(server string) {
+	h.notify("auth_success", "Signed in", "You are signed in to the MCP server "+server)
+}
+
 // agentEnded tells hooks of a sub-agent in the background that has ended by itself.
 func (h *hooks) agentEnded(t bash.Task) {
 	if t.State != bash.Stopped {

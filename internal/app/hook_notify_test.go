@@ -66,3 +66,34 @@ func TestIdlePrompt(t *testing.T) {
 		t.Error("it waits after the end")
 	}
 }
+
+// The hooks of a place are told of a sign-in, without a session and without a key.
+func TestSignedIn(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(base, "state")
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(base)
+	hooks := `{"hooks":{"Notification":[{"matcher":"auth_success","hooks":[{"type":"command","command":"cat > told"}]}]}}`
+	if err := os.WriteFile(filepath.Join(state, "settings.json"), []byte(hooks), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := demoOptions(base)
+	o.Sources, o.Recording = nil, nil
+	var out bytes.Buffer
+	o.Log = &out
+	s, err := OpenServers(*o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	s.SignedIn("tracker")
+	b, err := os.ReadFile("told")
+	if err != nil || !bytes.Contains(b, []byte(`"auth_success"`)) || !bytes.Contains(b, []byte("tracker")) {
+		t.Errorf("told %q, %v\n%s", b, err, out.String())
+	}
+}

@@ -54,6 +54,24 @@ func (r *run) visited(server string) {
 	r.hooks.notify("elicitation_complete", "Done", "What the MCP server "+server+" wanted on the web is done")
 }
 
+// reconnect connects a server again. Hooks are told where it wanted a sign-in before, and has got one.
+func (r *run) reconnect(ctx context.Context, name string) error {
+	state := func() (s mcp.State) {
+		for _, st := range r.servers.set.Status() {
+			if st.Name == name {
+				s = st.State
+			}
+		}
+		return s
+	}
+	before := state()
+	err := r.servers.set.Reconnect(ctx, name)
+	if err == nil && before == mcp.NeedsAuth && state() == mcp.Connected {
+		r.hooks.signedIn(name)
+	}
+	return err
+}
+
 // elicitHook fires the hooks of an elicitation. It reports whether one answered; a block is a no.
 func (r *run) elicitHook(ctx context.Context, e hook.Event, server string, fields map[string]any) (mcp.Elicited, bool) {
 	if r.hooks == nil || !r.hooks.bus.Has(e, server) {

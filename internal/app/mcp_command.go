@@ -98,7 +98,7 @@ func (r *run) cmdServers(ctx context.Context, _ *turn.Turn, args string) (string
 	case len(words) == 0:
 		return ServerList(set.Status()), nil
 	case len(words) == 2 && words[0] == "reconnect":
-		if err := set.Reconnect(ctx, words[1]); err != nil {
+		if err := r.reconnect(ctx, words[1]); err != nil {
 			return "", err
 		}
 		return words[1] + " is connected.", nil

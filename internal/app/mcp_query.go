@@ -39,8 +39,8 @@ func (r *run) serverQueries() map[string]answer {
 		"mcp_status": on(func(context.Context, nothing) (any, error) {
 			return map[string]any{"mcpServers": r.serverStatus()}, nil
 		}),
-		"mcp_reconnect": about(func(ctx context.Context, set *mcp.Set, in named) (any, error) {
-			return nothing{}, set.Reconnect(ctx, in.Name)
+		"mcp_reconnect": about(func(ctx context.Context, _ *mcp.Set, in named) (any, error) {
+			return nothing{}, r.reconnect(ctx, in.Name)
 		}),
 		"mcp_toggle": about(func(ctx context.Context, set *mcp.Set, in named) (any, error) {
 			return nothing{}, set.Toggle(ctx, in.Name, in.Enabled)

@@ -50,6 +50,19 @@ func (s *Servers) Close() {
 	s.run.procs.Close()
 }
 
+// SignedIn tells the hooks of the place that the person has signed in to a server.
+func (s *Servers) SignedIn(name string) {
+	o := *s.run.o
+	o.NoPrompts, o.NoPersist, o.Print = true, true, true
+	r, err := newRun(&o)
+	if err != nil {
+		s.run.warn("hooks are not told of the sign-in: " + err.Error())
+		return
+	}
+	r.hooks.signedIn(name)
+	r.close()
+}
+
 // Browse opens an address in the user's browser.
 func (s *Servers) Browse(ctx context.Context, address string) error {
 	return s.run.procs.Browse(ctx, s.run.place.Sys.Environ(), address)

@@ -347,6 +347,7 @@ func loginServer(f mcpFlags, st Streams) error {
 		return fmt.Errorf("sign in to %s: %w", c.Name, err)
 	}
 	fmt.Fprintf(st.Out, "Signed in to %s.\n", c.Name)
+	servers.SignedIn(c.Name)
 	return nil
 }
 
