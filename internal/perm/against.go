@@ -134,7 +134,11 @@ func (s *shellCall) operandAgainst(c *shell.Command, o operand, at []string, wri
 			s.out.ask = append(s.out.ask, f)
 			continue
 		}
-		if g := s.env.guarded(access{write: write}, t); g.source.Kind == "protected" {
+		g := s.env.guarded(access{write: write}, t)
+		if g.verdict == Abstain && write && sure {
+			g = s.env.startupFinding("", t)
+		}
+		if g.source.Kind == "protected" {
 			s.out.noSuggest = true
 			s.out.guard = append(s.out.guard, g)
 		}

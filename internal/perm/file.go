@@ -147,6 +147,11 @@ func (e *Env) judge(tool string, a access, t target) finding {
 	if f := e.guarded(a, t); f.verdict != Abstain {
 		return f
 	}
+	if a.write {
+		if f := e.startupFinding(tool, t); f.verdict != Abstain {
+			return f
+		}
+	}
 	if a.write && (e.Mode == ModeAcceptEdits || e.Mode == ModeAuto) && e.insideAll(t) {
 		return because(Allow, "mode", "the mode "+string(e.Mode)+" allows edits in the working directories")
 	}
