@@ -43,40 +43,75 @@ type toolset struct {
 // newToolset builds the tools that the options leave: --tools restricts the set, a bare deny rule removes a tool,
 // --bare keeps Bash, Read and Edit.
 func (r *run) newToolset() (*toolset, error) {
-	o, p := r.o, r.place
 	ts := &toolset{
 		files: r.newFiles(), workspace: r.newWorkspace(), tasks: r.newTasks(), todos: todo.NewList(), denied: r.readDenied,
 	}
-	ws, files := ts.workspace, ts.files
-	files.Editor = r.editor
-	ts.read = read.New(read.Deps{Workspace: ws, Files: files})
-	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
-	shell := p.Sys
-	shell.Environ = r.environ
-	owner, others := "", bash.Others(r.work)
-	if r.agent != nil {
-		owner, others, shell.Getenv = r.agent.id, nil, keepingDir(shell.Getenv)
+	ts.files.Editor = r.editor
+	ts.read = read.New(read.Deps{Workspace: ts.workspace, Files: ts.files})
+	all := append(r.fileTools(ts), r.agentTools()...)
+	kept, err := r.keptTools(append(all, r.personTools()...))
+	if err != nil {
+		return nil, err
 	}
-	all = append(all, bash.New(bash.Deps{
-		Sys: shell, Workspace: ws, Cache: files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: p.Redact.Stream,
-		Owner: owner, Others: others,
-		Background: r.backgroundOn(), BackgroundLimit: backgroundLimit,
-		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
-	})...)
+	if r.o.Schema != "" && r.agent == nil {
+		if ts.structured, err = structured.New(r.o.Schema); err != nil {
+			return nil, err
+		}
+		kept = append(kept, ts.structured)
+	}
+	kept = append(kept, r.customTools()...)
+	ts.registry = tool.NewRegistry(kept...)
+	if r.agent != nil {
+		r.agentServers(ts)
+	}
+	return ts, nil
+}
+
+// fileTools are the tools that work in files, and with commands, lists and skills.
+func (r *run) fileTools(ts *toolset) []tool.Tool {
+	ws, files := ts.workspace, ts.files
+	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
+	all = append(all, r.shellTools(ts)...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
 		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + sys.Version}))
 	all = append(all, r.todoTools(ts.todos)...)
 	if t, listed := r.skillTool(); listed {
 		all = append(all, t)
 	}
-	if t, ok := r.agentTool(); ok {
-		all = append(all, t)
-		if r.agent == nil && r.backgroundOn() {
-			all = append(all, toolagent.NewSend(r.sendMessage))
-		}
+	return all
+}
+
+// shellTools run commands. Those of a sub-agent end with it, and cd lasts for its command only.
+func (r *run) shellTools(ts *toolset) []tool.Tool {
+	shell := r.place.Sys
+	shell.Environ = r.environ
+	owner, others := "", bash.Others(r.work)
+	if r.agent != nil {
+		owner, others, shell.Getenv = r.agent.id, nil, keepingDir(shell.Getenv)
 	}
-	all = append(all, r.personTools()...)
-	wanted, err := wantedTools(o, all)
+	return bash.New(bash.Deps{
+		Sys: shell, Workspace: ts.workspace, Cache: ts.files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: r.place.Redact.Stream,
+		Owner: owner, Others: others,
+		Background: r.backgroundOn(), BackgroundLimit: backgroundLimit,
+		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
+	})
+}
+
+// agentTools start sub-agents, and write to them.
+func (r *run) agentTools() []tool.Tool {
+	t, ok := r.agentTool()
+	switch {
+	case !ok:
+		return nil
+	case r.agent == nil && r.backgroundOn():
+		return []tool.Tool{t, toolagent.NewSend(r.sendMessage)}
+	}
+	return []tool.Tool{t}
+}
+
+// keptTools are those of all that the model is told of.
+func (r *run) keptTools(all []tool.Tool) ([]tool.Tool, error) {
+	wanted, err := wantedTools(r.o, all)
 	if err != nil {
 		return nil, err
 	}
@@ -90,18 +125,7 @@ func (r *run) newToolset() (*toolset, error) {
 			kept = append(kept, t)
 		}
 	}
-	if o.Schema != "" && r.agent == nil {
-		if ts.structured, err = structured.New(o.Schema); err != nil {
-			return nil, err
-		}
-		kept = append(kept, ts.structured)
-	}
-	kept = append(kept, r.customTools()...)
-	ts.registry = tool.NewRegistry(kept...)
-	if r.agent != nil {
-		r.agentServers(ts)
-	}
-	return ts, nil
+	return kept, nil
 }
 
 // newWorkspace is where the tools work. A sub-agent starts where the conversation above it is.
