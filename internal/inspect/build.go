@@ -19,6 +19,10 @@ func Build(in Input) *Session {
 	}
 	in.addAgents(s)
 	in.addSide(s)
+	s.Order = []string{}
+	for _, r := range s.All() {
+		s.Order = append(s.Order, r.Label)
+	}
 	in.sum(s)
 	in.note(s)
 	return s
@@ -43,6 +47,7 @@ func (in Input) requests() []*Request {
 	}
 	slices.SortStableFunc(out, func(a, b *Request) int { return a.At.Compare(b.At) })
 	in.compare(out)
+	in.compactions(out)
 	return out
 }
 
@@ -63,6 +68,18 @@ func (in Input) compare(list []*Request) {
 			r.Diff = &d
 		}
 		last = r
+	}
+}
+
+// compactions marks the requests before which the conversation was compacted.
+func (in Input) compactions(list []*Request) {
+	for _, m := range in.Messages {
+		if m.Kind != msg.KindSystem || m.Subtype != msg.SubCompactBoundary {
+			continue
+		}
+		if i := slices.IndexFunc(list, func(r *Request) bool { return r.At.After(m.Time) }); i > 0 {
+			list[i].Compacted = true
+		}
 	}
 }
 

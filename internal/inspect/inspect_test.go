@@ -147,7 +147,12 @@ func TestBuild(t *testing.T) {
 func serve(t *testing.T) string {
 	t.Helper()
 	dir := record(t)
-	s := &Server{Load: func() (*Session, error) { return load(t, dir) }}
+	return serveThat(t, func() (*Session, error) { return load(t, dir) })
+}
+
+func serveThat(t *testing.T, load func() (*Session, error)) string {
+	t.Helper()
+	s := &Server{Load: load}
 	ln, address, err := s.Listen(0)
 	if err != nil {
 		t.Fatal(err)
@@ -216,8 +221,9 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// A real browser shows the session, the chosen request and the picture, and runs nothing that stands in the content.
-func TestBrowser(t *testing.T) {
+// browse opens a page in a real browser and returns what it holds then.
+func browse(t *testing.T, address string) string {
+	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("SKIPPED: the page is tested in a browser only where chromium is installed")
@@ -234,15 +240,20 @@ func TestBrowser(t *testing.T) {
 	defer os.RemoveAll(profile)
 	cmd := exec.CommandContext(ctx, path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--no-first-run", "--user-data-dir="+profile, "--window-size=400,900",
-		"--virtual-time-budget=10000", "--dump-dom", serve(t)+"#3")
+		"--virtual-time-budget=10000", "--dump-dom", address)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.Output()
 	if err != nil && len(out) == 0 {
 		t.Skipf("SKIPPED: chromium does not run here: %v", err)
 	}
-	dom := string(out)
+	return string(out)
+}
+
+// A real browser shows the session, the chosen request and the picture, and runs nothing that stands in the content.
+func TestBrowser(t *testing.T) {
+	dom := browse(t, serve(t)+"#3")
 	for _, want := range []string{
-		`data-ready="yes"`, "<title>Lathe: A title &lt;img", "<h2 id=\"chosen\">Request 3</h2>", "The prompt cache missed 9000 of",
+		`data-ready="yes"`, "<title>Lathe: A title &lt;img", ">Request 3</h2>", "The prompt cache missed 9000 of",
 		`data-n="3" aria-label="Request 3: 9500 tokens`, "context: memory", "deny by rule Bash(rm:*) settings.json:7", "compact", "Against the request before",
 	} {
 		if !strings.Contains(dom, want) {
@@ -254,5 +265,21 @@ func TestBrowser(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(dom)
+	}
+}
+
+// A long session is shown whole: each request has its column and its row, sub-agents their bands, the legend each kind of
+// content once.
+func TestBrowserShowsALongSession(t *testing.T) {
+	s := long(1000)
+	dom := browse(t, serveThat(t, func() (*Session, error) { return long(1000), nil })+"#a1.2")
+	for what, want := range map[string]int{
+		`class="bar"`: len(s.Order), `<button aria-pressed=`: len(s.Order), `class="lane"`: len(s.Agents), `aria-pressed="true"`: 2,
+		`class="compacted"`: 24, `<h2 id="chosen" aria-live="polite">Request a1.2 of sub-agent reviewer</h2>`: 1, `<strong>a1 reviewer</strong>`: 1,
+		`<span>added context</span>`: 1, `<span>tool results</span>`: 1, `class="m0"`: 2,
+	} {
+		if n := strings.Count(dom, what); n != want {
+			t.Errorf("%s stands there %d times, want %d", what, n, want)
+		}
 	}
 }

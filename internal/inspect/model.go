@@ -17,6 +17,7 @@ type Session struct {
 	Requests []*Request `json:"requests"`         // of the conversation itself
 	Agents   []*Agent   `json:"agents,omitempty"` // sub-agents, in the order in which they began
 	Side     []*Request `json:"side,omitempty"`   // calls outside the conversations, as far as they were traced
+	Order    []string   `json:"order"`            // the labels of all requests, as people read them (see All)
 	Parts    []Part     `json:"parts"`            // what it came to, part by part; Usage and Cost are their sums
 	Usage    msg.Usage  `json:"usage"`
 	Cost     float64    `json:"cost_usd"`
@@ -84,6 +85,8 @@ type Request struct {
 	Traced bool          `json:"traced"`
 	Bytes  int           `json:"bytes,omitempty"` // of the body
 	APIID  string        `json:"api_id,omitempty"`
+
+	Compacted bool `json:"compacted,omitempty"` // the conversation was compacted since the request before
 
 	Shares []Share `json:"shares"` // what filled the context, in a stable order
 	Miss   *Miss   `json:"miss,omitempty"`

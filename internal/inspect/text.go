@@ -73,6 +73,9 @@ func (s *Session) row(w io.Writer, r *Request) {
 	}
 	fmt.Fprintf(w, "%-8s %-8s  %-24s %9d %6.1f%% %7d %9.4f  %s\n", label, r.At.Local().Format(time.TimeOnly), r.Model,
 		r.Usage.Prompt(), share(r.Usage.CacheRead, r.Usage.Prompt()), r.Usage.Output, r.Cost, stop)
+	if r.Compacted {
+		fmt.Fprintf(w, "      · the conversation was compacted before it\n")
+	}
 	if r.Miss != nil {
 		fmt.Fprintf(w, "      ! cache: %d tokens missed ($%.4f): %s\n", r.Miss.Lost, r.Miss.Cost, r.Miss.Text)
 	}

@@ -2,7 +2,7 @@
 // The page: it reads JSON from the server that served it, and puts it in place as text, never as HTML.
 
 const $ = id => document.getElementById(id);
-let session = null, chosen = 0;
+let session = null, chosen = "", order = [], shown = [], columns = new Map(), rows = new Map(), byLabel = new Map();
 
 function el(name, attrs, ...children) {
   const e = document.createElement(name);
@@ -11,10 +11,11 @@ function el(name, attrs, ...children) {
   return e;
 }
 
-const usd = n => "$" + (n || 0).toFixed(n && n < .01 ? 6 : 4);
+const usd = (n, digits) => "$" + (n || 0).toFixed(digits || (n && n < .01 ? 6 : 4));
 const time = ns => ns >= 1e9 ? (ns / 1e9).toFixed(1) + " s" : ns >= 1e6 ? (ns / 1e6).toFixed(1) + " ms" : Math.round(ns / 1e3) + " µs";
 const percent = (n, of) => (of ? 100 * n / of : 0).toFixed(1) + " %";
-const promptOf = u => u.input_tokens + u.cache_creation_input_tokens + u.cache_read_input_tokens;
+const whole = n => (n || 0).toLocaleString("en");
+const plural = (n, what) => n + " " + what + (n === 1 ? "" : "s");
 
 async function get(path) {
   const answer = await fetch("api/" + path);
@@ -24,55 +25,146 @@ async function get(path) {
 
 async function start() {
   session = await (await get("session")).json();
-  const s = session, total = promptOf(s.usage);
+  const s = session, total = promptOf(s.usage), agents = s.agents || [];
+  for (const r of [...s.requests, ...(s.side || []), ...agents.flatMap(a => a.requests)]) byLabel.set(r.label, r);
+  order = s.order.map(l => byLabel.get(l));
   document.title = "Lathe: " + (s.title || s.id);
   $("title").textContent = s.title || "Session";
   $("about").textContent = [s.id, s.dir].filter(Boolean).join(" · ");
-  const facts = [["Requests", s.requests.length], ["Cost", usd(s.cost_usd)], ["Prompt tokens", fmt(total)], ["Output tokens", fmt(s.usage.output_tokens)],
+  const facts = [["Requests", s.parts.reduce((n, p) => n + (p.calls || 0), 0)], ["Cost", usd(s.cost_usd)], ["Prompt tokens", fmt(total)], ["Output tokens", fmt(s.usage.output_tokens)],
     ["Read from the cache", percent(s.usage.cache_read_input_tokens, total)], ["Missed by the cache", s.lost_tokens ? `${fmt(s.lost_tokens)} (${usd(s.lost_usd)})` : "nothing"]];
   $("totals").replaceChildren(...facts.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, String(v)))));
+  money(s, agents);
   $("notes").replaceChildren(...(s.notes || []).map(n => el("li", {}, n)));
-  const wanted = Number(location.hash.slice(1)) || s.requests.length;
-  if (s.requests.length) await choose(Math.min(Math.max(1, wanted), s.requests.length), false);
+  $("withagents").hidden = !agents.length && !(s.side || []).length;
+  $("miss").hidden = !order.some(r => r.miss);
+  document.body.prepend(patterns());
+  overview();
+  const wanted = location.hash.slice(1);
+  if (order.length) await choose(byLabel.has(wanted) ? wanted : s.requests.length ? s.requests[s.requests.length - 1].label : order[0].label);
   else $("one").textContent = "No request was made yet.";
 }
 
-function overview(focus) {
-  const [picture, names] = draw(session.requests, chosen, choose);
-  $("picture").replaceChildren(picture);
-  $("legend").replaceChildren(...[...names].map(([n, c]) => el("li", {}, el("i", { class: c }), n)));
-  $("list").replaceChildren(...session.requests.flatMap(r => [
-    r.prompt ? el("li", { class: "asked" }, r.prompt) : null,
-    el("li", {}, el("button", { "aria-pressed": r.n === chosen, onclick: () => choose(r.n) },
-      el("span", {}, `${r.n}. ${fmt(promptOf(r.usage))} tokens`), el("span", {}, percent(r.usage.cache_read_input_tokens, promptOf(r.usage)) + " cached"),
-      el("span", {}, usd(r.cost_usd)), el("span", { class: r.miss || r.failure ? "bad" : "" }, r.failure ? "failed" : r.miss ? "cache miss" : r.stop || ""))),
-  ].filter(Boolean)));
-  const bar = picture.querySelector(`[data-n="${chosen}"]`), row = $("list").querySelector("[aria-pressed=true]");
-  if (focus) bar.focus({ preventScroll: true });
-  $("picture").scrollLeft = bar.querySelector(".hit").getAttribute("x") - 200;
-  $("list").scrollTop = row.offsetTop - $("list").offsetTop - 60;
+// money shows what the cost is made of, where it is of more than the conversation.
+function money(s, agents) {
+  if (s.parts.length < 2) return;
+  const name = p => ({ conversation: "conversation", "sub-agents": plural(agents.length, "sub-agent"), side: "beside it: " + p.purpose }[p.kind] || "answers that nothing is left of");
+  const bar = svg("svg", { width: "100%", height: 14, role: "img", "aria-label": "Cost by part" });
+  let at = 0;
+  s.parts.forEach((p, i) => {
+    const w = s.cost_usd ? 100 * p.cost_usd / s.cost_usd : 0;
+    bar.append(svg("rect", { x: at + "%", width: w + "%", height: 14, class: "m" + i % 4 }, svg("title", {}, `${name(p)}: ${usd(p.cost_usd)}`)));
+    at += w;
+  });
+  $("money").hidden = false;
+  $("money").replaceChildren(bar, el("ul", {}, s.parts.map((p, i) => el("li", {}, svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("rect", { width: 14, height: 14, rx: 2, class: "m" + i % 4 })),
+    ` ${name(p)} `, el("strong", {}, usd(p.cost_usd)), ` ${percent(p.cost_usd, s.cost_usd)}` + (p.calls ? ` · ${plural(p.calls, "request")}` : "")))));
 }
 
-async function choose(n, focus = true) {
-  chosen = n;
-  history.replaceState(null, "", "#" + n);
-  overview(focus && document.activeElement && document.activeElement.closest("#picture"));
+// overview draws the picture and the list, once, and anew only where the window or what is shown changes.
+function overview() {
+  const all = $("withagents").querySelector("input").checked;
+  shown = all ? order : order.filter(r => !r.agent && !r.purpose);
+  const d = draw(shown, all ? session.agents || [] : [], $("scroll").clientWidth, choose);
+  columns = d.columns;
+  $("axis").replaceChildren(d.axis);
+  $("scroll").replaceChildren(d.all);
+  const marks = ["The line is what was read from the cache."];
+  if (shown.some(r => r.compacted)) marks.push("✂ the conversation was compacted.");
+  if (shown.some(r => r.miss)) marks.push("▼ the cache missed.");
+  if (shown.some(r => r.failure)) marks.push("✕ the request failed.");
+  if (all && (session.agents || []).length) marks.push("Bands below the columns are sub-agents.");
+  $("marks").textContent = marks.join(" ");
+  rows = new Map();
+  const headed = new Set();
+  $("list").replaceChildren(...shown.flatMap(r => listed(r, headed)));
+  mark(chosen);
+}
+
+function listed(r, headed) {
+  const out = [], agent = r.agent && !r.purpose ? session.agents[r.agent - 1] : null, key = r.agent + " " + r.by;
+  const deep = agent ? Math.min(agent.depth, 4) : 0;
+  if (agent && !headed.has(key)) {
+    headed.add(key);
+    out.push(el("li", { class: "agent d" + deep }, el("strong", {}, `a${agent.n} ${agent.type}` + (agent.name ? " " + agent.name : "")), agent.task ? ": " + agent.task : "", r.by !== agent.call ? " (goes on after a message)" : "",
+      el("span", { class: "dim" }, ` ${plural(agent.requests.length, "request")} · ${usd(agent.cost_usd)} · ${(100 * agent.cache_hit).toFixed(1)} % cached`)));
+  } else if (!agent && r.prompt) out.push(el("li", { class: "asked" }, r.prompt));
+  const end = r.failure ? "✕ failed" : r.miss ? "▼ cache miss" : r.purpose || r.stop || "";
+  const b = el("button", { "aria-pressed": "false", tabindex: -1, onclick: () => choose(r.label) },
+    el("span", {}, r.label, r.compacted ? " ✂" : ""), el("span", {}, fmt(promptOf(r.usage)) + " tokens"), el("span", {}, Math.floor(100 * r.usage.cache_read_input_tokens / (promptOf(r.usage) || 1)) + " % cached"),
+    el("span", {}, usd(r.cost_usd, 4)), el("span", { class: r.miss || r.failure ? "bad" : "dim" }, end));
+  rows.set(r.label, b);
+  out.push(el("li", { class: "d" + deep }, b));
+  return out;
+}
+
+// mark shows which request is chosen, in the picture, in the list and in the legend.
+function mark(label) {
+  for (const [of, was] of [[columns, chosen], [rows, chosen]]) {
+    const old = of.get(was), now = of.get(label);
+    if (old) { old.setAttribute("aria-pressed", "false"); old.setAttribute("tabindex", -1); }
+    if (now) { now.setAttribute("aria-pressed", "true"); now.setAttribute("tabindex", 0); }
+  }
+  const inPicture = document.activeElement && document.activeElement.closest("#scroll"), inList = document.activeElement && document.activeElement.closest("#list");
+  chosen = label;
+  const bar = columns.get(label), row = rows.get(label), r = byLabel.get(label);
+  if (bar) {
+    const x = Number(bar.querySelector(".hit").getAttribute("x")), box = $("scroll");
+    if (x < box.scrollLeft + 20 || x > box.scrollLeft + box.clientWidth - 50) box.scrollLeft = x - box.clientWidth / 2;
+    if (inPicture) bar.focus({ preventScroll: true });
+  }
+  if (row) {
+    const box = $("list"), at = row.offsetTop - box.offsetTop;
+    if (at < box.scrollTop + 40 || at > box.scrollTop + box.clientHeight - 50) box.scrollTop = at - box.clientHeight / 3;
+    if (inList) row.focus({ preventScroll: true });
+  }
+  const sums = {};
+  for (const s of (r && r.shares) || []) sums[partOf(s.name)] = (sums[partOf(s.name)] || 0) + s.tokens;
+  const all = Object.values(sums).reduce((a, b) => a + b, 0);
+  const seen = new Set(order.flatMap(q => (q.shares || []).map(s => partOf(s.name))));
+  $("legend").replaceChildren(...parts.filter(([id]) => seen.has(id)).map(([id, name]) => el("li", { class: sums[id] ? "" : "dim" }, swatch(id), el("span", {}, name), el("b", {}, sums[id] ? `≈ ${fmt(sums[id])} · ${percent(sums[id], all)}` : "–"))));
+}
+
+async function choose(label) {
+  mark(label);
+  history.replaceState(null, "", "#" + label);
   try {
-    const r = await (await get("request/" + n)).json();
-    if (chosen === n) show(r);
+    const r = await (await get("request/" + label)).json();
+    if (chosen === label) show(r);
   } catch (e) { $("one").textContent = e.message; }
 }
 
+// step chooses another of the requests that are shown.
+function step(n) {
+  const i = shown.findIndex(r => r.label === chosen), to = Math.max(0, Math.min(shown.length - 1, i + n));
+  if (shown[to] && shown[to].label !== chosen) choose(shown[to].label);
+}
+
+function nextMiss() {
+  const i = shown.findIndex(r => r.label === chosen), r = [...shown.slice(i + 1), ...shown.slice(0, i + 1)].find(r => r.miss);
+  if (r) choose(r.label);
+}
+
 function show(r) {
-  $("chosen").textContent = "Request " + r.n;
+  const agent = r.agent ? session.agents[r.agent - 1] : null;
+  $("chosen").textContent = "Request " + r.label + (r.purpose ? ", beside the conversation: " + r.purpose : agent ? " of sub-agent " + agent.type : "");
   const u = r.usage;
   $("one").replaceChildren(
     el("p", { class: "dim" }, [new Date(r.at).toLocaleString(), r.model, r.step ? "pass " + r.step : "", r.dur_ns ? time(r.dur_ns) : "", r.stop].filter(Boolean).join(" · ")),
+    agent && r.under ? el("p", {}, "Set to work by request ", el("a", { href: "#" + r.under }, r.under), agent.task ? ": " + agent.task : "") : "",
+    below(r.label),
+    r.compacted ? el("p", {}, "✂ The conversation was compacted before this request.") : "",
     r.failure ? el("p", { class: "bad" }, r.failure) : "",
-    table([["Read from the cache", u.cache_read_input_tokens], ["Written to the cache", u.cache_creation_input_tokens], ["Plain input", u.input_tokens], ["Output", u.output_tokens], ["Cost", usd(r.cost_usd)]]),
+    table([["Read from the cache", whole(u.cache_read_input_tokens)], ["Written to the cache", whole(u.cache_creation_input_tokens)], ["Plain input", whole(u.input_tokens)], ["Output", whole(u.output_tokens)], ["Cost", usd(r.cost_usd)]]),
     r.miss ? miss(r.miss) : "",
-    el("h3", {}, "What filled the context"), table((r.shares || []).map(s => [s.name, "≈ " + fmt(s.tokens) + " tokens", fmt(s.bytes) + " bytes"])),
+    r.shares ? el("h3", {}, "What filled the context") : "", table((r.shares || []).map(s => [s.name, "≈ " + fmt(s.tokens) + " tokens", fmt(s.bytes) + " bytes"])),
     ...(r.traced ? traced(r) : [el("p", {}, "This request was made without a trace: its stages and its body are not known.")]));
+}
+
+// below names the sub-agents that the answer set to work.
+function below(label) {
+  const set = [...new Set(order.filter(q => q.under === label).map(q => q.agent))].map(n => session.agents[n - 1]);
+  return set.length ? el("p", {}, "It set to work: ", set.map((a, i) => [i ? ", " : "", el("a", { href: "#" + order.find(q => q.agent === a.n && q.under === label).label }, `a${a.n} ${a.type}`), ` (${usd(a.cost_usd)})`]).flat()) : "";
 }
 
 function table(rows) {
@@ -86,14 +178,14 @@ function miss(m) {
 
 function traced(r) {
   return [
-    el("h3", {}, "Stages"), ...(r.stages || []).map(stage),
+    r.stages ? el("h3", {}, "Stages") : "", ...(r.stages || []).map(stage),
     el("h3", {}, "Calls of the model"), ...(r.calls || []).map(call),
     r.tools ? el("h3", {}, "Tool calls") : "", ...(r.tools || []).map(tool),
     el("h3", {}, "What was sent"),
     r.diff ? fold("Against the request before", change(r.diff)) : "",
     lazy("The exact body, " + fmt(r.bytes) + " bytes", async () => {
-      const answer = await get("body/" + r.n), text = await answer.text(), most = 200000;
-      return [el("p", {}, answer.headers.get("X-Exact") === "true" ? "To the byte. " : "Not to the byte: secrets were taken out of the trace. ", el("a", { href: "api/body/" + r.n, target: "_blank", rel: "noreferrer" }, "All of it")),
+      const answer = await get("body/" + r.label), text = await answer.text(), most = 200000;
+      return [el("p", {}, answer.headers.get("X-Exact") === "true" ? "To the byte. " : "Not to the byte: secrets were taken out of the trace. ", el("a", { href: "api/body/" + r.label, target: "_blank", rel: "noreferrer" }, "All of it")),
         el("pre", { tabindex: 0 }, text.length > most ? text.slice(0, most) + "\n… cut here" : text)];
     }),
   ];
@@ -167,9 +259,15 @@ function lazy(title, load) {
 }
 
 document.addEventListener("keydown", e => {
-  if (e.altKey || e.ctrlKey || e.metaKey || e.target.closest("pre, summary, a")) return;
-  const to = e.key === "ArrowLeft" ? chosen - 1 : e.key === "ArrowRight" ? chosen + 1 : 0;
-  if (to >= 1 && to <= session.requests.length) { e.preventDefault(); choose(to); }
+  if (!session || e.altKey || e.ctrlKey || e.metaKey || e.target.closest("pre, input")) return;
+  const keys = { ArrowLeft: () => step(-1), k: () => step(-1), ArrowRight: () => step(1), j: () => step(1), Home: () => step(-1e9), End: () => step(1e9), m: nextMiss };
+  if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
 });
-window.addEventListener("hashchange", () => { const n = Number(location.hash.slice(1)); if (n && n !== chosen && n <= session.requests.length) choose(n); });
+$("prev").addEventListener("click", () => step(-1));
+$("next").addEventListener("click", () => step(1));
+$("miss").addEventListener("click", nextMiss);
+$("withagents").addEventListener("change", () => { overview(); if (!columns.has(chosen) && shown.length) choose(shown[shown.length - 1].label); });
+let wide = 0;
+new ResizeObserver(() => { if (session && Math.abs($("scroll").clientWidth - wide) > 40) { wide = $("scroll").clientWidth; overview(); } }).observe($("scroll"));
+window.addEventListener("hashchange", () => { const l = location.hash.slice(1); if (byLabel.has(l) && l !== chosen) choose(l); });
 start().catch(e => { $("about").textContent = "The session could not be read: " + e.message; }).finally(() => document.body.setAttribute("data-ready", "yes"));
