@@ -32,6 +32,21 @@ func (e *Env) startup(path string) (why string) {
 	return ""
 }
 
+// StartupPaths are the files and folders of the home directory (absolute, there or not) that only a rule which names them lets
+// be changed unasked.
+func (e *Env) StartupPaths() (out []string) {
+	home := e.common(e.Workspace.Home)
+	if home == "" {
+		return nil
+	}
+	for name := range strings.FieldsSeq(homeNames) {
+		if !e.worksIn(home + "/" + name) {
+			out = append(out, home+"/"+name)
+		}
+	}
+	return out
+}
+
 // worksIn reports whether a working directory is in a folder.
 func (e *Env) worksIn(dir string) bool {
 	for _, root := range e.Workspace.Roots {

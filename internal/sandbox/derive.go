@@ -160,6 +160,16 @@ func (d *deriver) ownFolders() {
 	for _, name := range homeNames {
 		d.protect(d.in.Home, name)
 	}
+	open := slices.Clone(d.in.Settings.AllowWrite)
+	for _, r := range d.in.Rules.PathRules(perm.Allow, true) {
+		open = append(open, r.Base)
+	}
+	for _, path := range d.env.StartupPaths() { // those that exist; a placeholder for each would fill the home directory
+		r, ok := real(path)
+		if ok && !slices.ContainsFunc(open, func(a string) bool { a = strings.TrimSuffix(a, "/**"); return within(path, a) || within(a, path) }) {
+			d.keep(r)
+		}
+	}
 }
 
 func (d *deriver) keyStores() {
