@@ -134,6 +134,26 @@ func TestMCPServeAsks(t *testing.T) {
 	}
 }
 
+// The person at the client sees the call itself, whole, and not what a model says of it.
+func TestMCPServeShowsTheCall(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{})
+	ts := r.mcpServe(t, "decline")
+	command := "echo " + strings.Repeat("a", 200) + "\n\ttouch hidden \x1b[2K"
+	ts.call("Bash", map[string]any{"command": command, "description": "Run the tests", "timeout": 5000})
+	ts.call("Write", map[string]any{"file_path": "b", "content": "first\nlast line"})
+	ts.call("Write", map[string]any{"file_path": "b", "content": strings.Repeat("x", 100<<10)})
+	if len(ts.asks) != 2 {
+		t.Fatalf("asked %q", ts.asks)
+	}
+	if q := ts.asks[0]; !strings.Contains(q, strings.Repeat("a", 200)+"\n\ttouch hidden") || strings.Contains(q, "\x1b") || strings.Contains(q, "Run the tests") || !strings.Contains(q, "5000") {
+		t.Errorf("%q", q)
+	}
+	if q := ts.asks[1]; !strings.Contains(q, "last line") || !strings.Contains(q, "file_path: ") {
+		t.Errorf("%q", q)
+	}
+}
+
 // A client that goes away ends what it has started.
 func TestMCPServeEnds(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func (r *run) clientCall(ctx context.Context, in struct {
 
 // askClient asks the client's person about a call.
 func (r *run) askClient(ctx context.Context, a event.Ask) (event.Answer, error) {
-	raw, err := r.session.Call(ctx, AskClient, a.CallID, map[string]any{"tool": a.Tool, "summary": a.Summary, "reason": a.Decision.Reason})
+	raw, err := r.session.Call(ctx, AskClient, a.CallID, map[string]any{"tool": a.Tool, "input": a.Input, "reason": a.Decision.Reason})
 	if err != nil {
 		return event.Answer{}, err
 	}

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -91,17 +94,50 @@ func (c *toolClient) listen(ctx context.Context) {
 	}
 }
 
+// question is what the person at the client is asked about.
+type question struct {
+	Tool, Reason string
+	Input        map[string]json.RawMessage
+}
+
+// maxQuestion is how long a question may be, in bytes.
+const maxQuestion = 64 << 10
+
+// text is the call itself, whole: what is agreed to is what is done. What a model says of its call is no part of that.
+func (q question) text() (string, bool) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Lathe: may the tool %s do this?\n", q.Tool)
+	for _, name := range slices.Sorted(maps.Keys(q.Input)) {
+		if q.Tool == "Bash" && name == "description" {
+			continue
+		}
+		value := string(q.Input[name])
+		var s string
+		if json.Unmarshal(q.Input[name], &s) == nil {
+			value = s
+		}
+		fmt.Fprintf(&b, "\n%s: %s", name, value)
+	}
+	fmt.Fprintf(&b, "\n\nIt is asked because %s", q.Reason)
+	return event.Inert(b.String()), b.Len() <= maxQuestion
+}
+
 func (c *toolClient) answer(ctx context.Context, e event.Call) event.Return {
 	out := event.Return{ID: e.ID}
 	c.mu.Lock()
 	ask := c.asks[e.CallID]
 	c.mu.Unlock()
-	var q struct{ Tool, Summary, Reason string }
+	var q question
 	if err := json.Unmarshal(e.Payload, &q); err != nil || ask == nil {
 		out.Err = event.HostGone
 		return out
 	}
-	yes, err := ask(ctx, event.Aside(fmt.Sprintf("Lathe: may the tool %s do this? %s (%s)", q.Tool, q.Summary, q.Reason)))
+	text, ok := q.text()
+	if !ok {
+		out.Value = event.Encode(map[string]bool{"allow": false}) // nobody can agree to what is not shown whole
+		return out
+	}
+	yes, err := ask(ctx, text)
 	if err != nil {
 		out.Err = event.HostGone // nobody is there: the call is refused, with the rule that would allow it
 		return out
