@@ -6,9 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -183,40 +182,18 @@ func (e *editor) Authenticate(context.Context) error {
 
 // signals ends the program: gently at the first signal, with all children at once at the second.
 func (e *editor) signals(stop func()) (code func() int, done func()) {
-	ch := make(chan os.Signal, 4)
-	caught := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE}
-	if !signal.Ignored(syscall.SIGHUP) {
-		caught = append(caught, syscall.SIGHUP)
-	}
-	signal.Notify(ch, caught...)
-	var mu sync.Mutex
-	exit := exitOK
-	ended := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case s := <-ch:
-				if s == syscall.SIGPIPE {
-					continue // the write fails, which is enough
-				}
-				mu.Lock()
-				again := exit != exitOK
-				exit = exitTerminated
-				if s == os.Interrupt {
-					exit = exitInterrupted
-				}
-				now := exit
-				mu.Unlock()
-				if again {
-					e.die(now)
-				}
-				stop()
-			case <-ended:
-				return
-			}
+	var exit atomic.Int32
+	done = catch(func(sig os.Signal) {
+		now := exitTerminated
+		if sig == os.Interrupt {
+			now = exitInterrupted
 		}
-	}()
-	return func() int { mu.Lock(); defer mu.Unlock(); return exit }, func() { signal.Stop(ch); close(ended) }
+		if exit.Swap(int32(now)) != exitOK {
+			e.die(now)
+		}
+		stop()
+	})
+	return func() int { return int(exit.Load()) }, done
 }
 
 // die ends the process at once, with every child.
