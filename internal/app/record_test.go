@@ -66,7 +66,7 @@ func TestRecordDemo(t *testing.T) {
 	}
 }
 
-// loosened lets the recording play where go test prints other times or words: the calls that follow a run of the
+// loosened lets the recording play environment.go test prints other times or words: the calls that follow a run of the
 // tests are not compared.
 func loosened(t *testing.T, raw []byte) []byte {
 	var out bytes.Buffer

@@ -7,7 +7,7 @@
 // parameters, forced tool choice, two messages of one role in a row, duplicate keys, unknown feature headers.
 //
 // Start reading at exchange.go (the way of a request), then rules.go (what is checked), seal.go (thinking blocks
-// and the prefix that they are bound to), cache.go (the prompt cache), choose.go and stream.go (the answer), faults.go.
+// and the prefix that they are bound to), cache.go (the prompt cache), model.go and stream.go (the answer), faults.go.
 //
 // # Use in a test
 //
