@@ -233,6 +233,26 @@ export default (t, { assert, call, say, user, feed, fs, path }) => {
     const kept = await c.sdk.getSessionMessages(s.init.session_id, { dir: c.dir });
     assert.match(JSON.stringify(kept), /again swordfish/);
   });
+  t("MessageDisplay sees an answer by lines while it comes", [{ ...say("first line\nsecond line\n\nlast words", bash("true")), chunk: 4 }, { ...say("one\n"), chunk: 2 }], async (c) => {
+    const seen = [];
+    const s = await c.all("go", { ...bypass, includePartialMessages: true, hooks: on("MessageDisplay", async (i) => { seen.push(i); return { hookSpecificOutput: { hookEventName: "MessageDisplay", displayContent: i.delta.toUpperCase() } }; }) });
+    const byMessage = seen.reduce((m, i) => m.set(i.message_id, [...(m.get(i.message_id) ?? []), i]), new Map());
+    const texts = s.type("assistant").filter((m) => m.message.content[0].type === "text");
+    assert.deepEqual([...byMessage.keys()], texts.map((m) => m.uuid));
+    assert.deepEqual([...byMessage.values()].map((l) => l.map((i) => i.delta).join("")), ["first line\nsecond line\n\nlast words", "one\n"]);
+    for (const l of byMessage.values()) {
+      assert.deepEqual(l.map((i) => i.index), l.map((_, n) => n));
+      assert.deepEqual(l.map((i) => i.final), l.map((_, n) => n === l.length - 1));
+      assert.ok(l.every((i) => i.final || i.delta.endsWith("\n")));
+      assert.ok(l.length > 1);
+    }
+    assert.deepEqual(texts.map((m) => m.message.content[0].text), ["FIRST LINE\nSECOND LINE\n\nLAST WORDS", "ONE\n"]);
+    const raw = s.type("stream_event").map((m) => m.event).filter((e) => e.delta?.type === "text_delta").map((e) => e.delta.text).join("");
+    assert.equal(raw, "first line\nsecond line\n\nlast wordsone\n"); // raw events stay as they are
+    assert.equal(s.result.result, "one\n");
+    const kept = await c.sdk.getSessionMessages(s.init.session_id, { dir: c.dir });
+    assert.deepEqual(kept.filter((m) => m.type === "assistant" && m.message.content[0].type === "text").map((m) => m.uuid), texts.map((m) => m.uuid));
+  });
   t("FileChanged", [say(call("Read", { file_path: "a.txt" })), say("one"), say("two"), say("three")], async (c) => {
     c.file("a.txt", "first");
     const seen = [];

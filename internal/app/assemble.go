@@ -92,7 +92,7 @@ func (r *run) engine() error {
 		return nil
 	}
 	if h := r.hooks; h != nil {
-		cfg.Shown, cfg.Holds = h.display, h.displays
+		cfg.Shown, cfg.Holds, cfg.ShownPart, cfg.ShownResult = h.displayed, h.displays, h.displayPart, h.displayedResult
 	}
 	cfg.Background, cfg.Kept = r.work, r.work.kept
 	r.session, r.ledger = engine.New(cfg), account.New(ledger, limits)

@@ -40,6 +40,7 @@ type hooks struct {
 	files *filewatch.Watch // of the session; nil: of a sub-agent
 	tasks taskNumbers
 	idle  idleWatch
+	shown display
 
 	mu    sync.Mutex
 	cwd   string // as last seen

@@ -8,7 +8,6 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/price"
-	"lathe/internal/turn"
 )
 
 // added tells hooks of a further working directory.
@@ -71,26 +70,6 @@ func (r *run) switchOf(to, asked, source string) modelSwitch {
 	s.cost = r.prices.Estimate(to, price.Call{Fresh: s.tokens, Write: true})
 	s.priced = s.cost > 0
 	return s
-}
-
-// displays reports whether a hook may change what is shown of an answer.
-func (h *hooks) displays() bool { return h.bus.Has(hook.MessageDisplay, "") }
-
-// display lets hooks change what is shown of an answer's text.
-func (h *hooks) display(t *turn.Turn, m msg.Message) msg.Message {
-	text := m.Text()
-	if m.Kind != msg.KindAssistant || m.APIError != "" || text == "" || !h.displays() {
-		return m
-	}
-	ctx, cancel := untilInterrupted(h.ctx, t)
-	defer cancel()
-	o, _ := h.fire(ctx, t, hook.Payload{Event: hook.MessageDisplay, Fields: map[string]any{
-		"turn_id": t.ID, "message_id": m.ID, "index": 0, "final": true, "delta": text,
-	}})
-	if o.Display == nil || *o.Display == text {
-		return m
-	}
-	return reworded(m, *o.Display)
 }
 
 // reworded is a message with another text in the place of its own.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,9 +58,12 @@ type Config struct {
 	// Kept is told of messages that were stored: from here on a crash does not lose them. Nil: nobody is.
 	Kept func([]msg.Message)
 	// Shown gives a message as front ends see it, and Holds reports whether it may change the words of an answer: then
-	// they are not shown while they come. What is stored and sent stays as it is. Nil: as it is.
-	Shown func(t *turn.Turn, m msg.Message) msg.Message
-	Holds func() bool
+	// ShownPart gives what is shown of a piece of it while it comes (nil: nothing), with the id of the message that it will
+	// be, and ShownResult adds the words of its result. What is stored and sent stays as it is. Nil: as it is.
+	Shown       func(t *turn.Turn, m msg.Message) msg.Message
+	Holds       func() bool
+	ShownPart   func(t *turn.Turn, id, text string) string
+	ShownResult func(event.Result) event.Result
 	// Begin runs before a turn is announced. What it returns is appended before the prompt; an error ends the turn.
 	Begin func(ctx context.Context, t *turn.Turn) ([]msg.Message, error)
 	// Halted is shared by sessions that stand still together: a session and its sub-agents. Nil: the session is alone.
@@ -90,6 +94,7 @@ type Session struct {
 	check     func(s turn.Stage, before, after *turn.Turn)
 	seq       uint64
 	last      string // id of the newest message
+	coming    string // id of the message whose text is shown while it comes; "": none
 
 	gate chan struct{} // held by the running turn, or by Between
 }
@@ -234,7 +239,8 @@ func (s *Session) turn(ctx context.Context, p event.Prompt, take func(turnID str
 	gone := make(chan struct{})             // closed when the consumer has left
 	send := s.sender(out, gone)
 	var runErr error
-	t := s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: s.withheld(e)}) })
+	var t *turn.Turn
+	t = s.begin(p, cancel, func(e event.Event) error { return send(event.Envelope{Event: s.seen(t, e)}) })
 	taken := s.outlet.open(send)
 	defer close(taken)
 	go func() {
@@ -270,13 +276,43 @@ func (s *Session) sender(out chan<- event.Envelope, gone <-chan struct{}) func(e
 	}
 }
 
-// withheld takes the words out of a piece of an answer that is shown only when it is whole.
-func (s *Session) withheld(e event.Event) event.Event {
-	if d, ok := e.(event.Stream); ok && d.Text != "" && !d.Think && s.cfg.Holds != nil && s.cfg.Holds() {
-		d.Text = ""
-		return d
+// seen is an event as front ends see it where the words of an answer may be changed.
+func (s *Session) seen(t *turn.Turn, e event.Event) event.Event {
+	if s.cfg.Holds == nil || !s.cfg.Holds() {
+		return e
+	}
+	switch e := e.(type) {
+	case event.TurnDone:
+		if s.cfg.ShownResult != nil {
+			e.Result = s.cfg.ShownResult(e.Result)
+		}
+		return e
+	case event.Stream:
+		if e.Text == "" || e.Think {
+			if bytes.Contains(e.Raw, []byte(`"content_block_start"`)) {
+				s.mu.Lock()
+				s.coming = "" // another block is another message
+				s.mu.Unlock()
+			}
+			return e
+		}
+		text := e.Text
+		if e.Text = ""; s.cfg.ShownPart != nil {
+			e.Text = s.cfg.ShownPart(t, s.comingID(), text)
+		}
+		return e
 	}
 	return e
+}
+
+// comingID is the id of the message whose text comes.
+func (s *Session) comingID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.coming == "" {
+		s.coming = s.cfg.NewID()
+	}
+	return s.coming
 }
 
 func (s *Session) begin(p event.Prompt, cancel context.CancelCauseFunc, emit func(event.Event) error) *turn.Turn {
@@ -382,7 +418,11 @@ func (s *Session) write(ms []msg.Message) ([]msg.Message, error) {
 	out := make([]msg.Message, len(ms))
 	last := s.last
 	for i, m := range ms {
-		if m.ID == "" {
+		switch {
+		case m.ID != "":
+		case s.coming != "" && m.Kind == msg.KindAssistant && m.Text() != "":
+			m.ID, s.coming = s.coming, ""
+		default:
 			m.ID = s.cfg.NewID()
 		}
 		m.Parent, last = last, m.ID

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"lathe/internal/event"
@@ -9,20 +11,35 @@ import (
 	"lathe/internal/turn"
 )
 
-// Words that may be shown otherwise are not shown while they come; thoughts and the raw events are.
-func TestWithheld(t *testing.T) {
+// Words that may be shown otherwise are shown while they come only as they are given; thoughts and the raw events as they are.
+func TestSeen(t *testing.T) {
 	holds := false
-	s := New(Config{Holds: func() bool { return holds }})
+	n := 0
+	s := New(Config{Holds: func() bool { return holds }, NewID: func() string { n++; return fmt.Sprint(n) }})
 	words, thought := event.Stream{Raw: []byte("{}"), Text: "a"}, event.Stream{Text: "b", Think: true}
-	if got := s.withheld(words).(event.Stream); got.Text != "a" {
+	if got := s.seen(nil, words).(event.Stream); got.Text != "a" {
 		t.Errorf("without a reason: %+v", got)
 	}
 	holds = true
-	if got := s.withheld(words).(event.Stream); got.Text != "" || string(got.Raw) != "{}" {
+	if got := s.seen(nil, words).(event.Stream); got.Text != "" || string(got.Raw) != "{}" {
 		t.Errorf("words: %+v", got)
 	}
-	if got := s.withheld(thought).(event.Stream); got.Text != "b" {
+	if got := s.seen(nil, thought).(event.Stream); got.Text != "b" {
 		t.Errorf("thoughts: %+v", got)
+	}
+	var ids []string
+	s.cfg.ShownPart = func(_ *turn.Turn, id, text string) string { ids = append(ids, id); return strings.ToUpper(text) }
+	for _, e := range []event.Stream{words, words, {Raw: []byte(`{"type":"content_block_start"}`)}, words} {
+		if got := s.seen(nil, e).(event.Stream); got.Text != strings.ToUpper(e.Text) {
+			t.Errorf("%+v is shown as %+v", e, got)
+		}
+	}
+	if len(ids) != 3 || ids[0] != ids[1] || ids[1] == ids[2] {
+		t.Errorf("ids %v", ids)
+	}
+	s.cfg.ShownResult = func(r event.Result) event.Result { r.Shown = &r.Text; return r }
+	if got := s.seen(nil, event.TurnDone{}).(event.TurnDone); got.Result.Shown == nil {
+		t.Error("the result is not worded")
 	}
 }
 

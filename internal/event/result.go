@@ -21,6 +21,7 @@ type Result struct {
 	Subtype    string
 	IsError    bool
 	Text       string   // of the last answer, for success; the error's text when an API failure ended the turn
+	Shown      *string  // Text as hooks word it for people; nil: as it is
 	Errors     []string // for the error subtypes
 	StopReason string
 	Origin     string // of the prompt; see Prompt.Origin

@@ -134,10 +134,14 @@ func (w *writer) say(format string, args ...any) {
 // read apart from standard output.
 func (w *writer) result(r event.Result) error {
 	text := r.Text
+	if r.Shown != nil {
+		text = *r.Shown
+	}
+	same := w.held == strings.TrimRight(text, "\n")
 	if r.Subtype != event.Success {
 		text = strings.Join(r.Errors, "\n")
 	}
-	if w.held != strings.TrimRight(r.Text, "\n") {
+	if !same {
 		w.flush()
 	}
 	if r.IsError && !w.once {
