@@ -16,7 +16,7 @@ func TestMessageDisplayOnTheCommandLine(t *testing.T) {
 	if o := r.must("-p", "go", "--settings", settings); o.out != "the word\nis ***\n" {
 		t.Errorf("printed %q", o.out)
 	}
-	if !strings.Contains(r.transcript(), "swordfish") {
+	if !strings.Contains(r.read(r.transcript()), "swordfish") {
 		t.Error("the transcript has other words than the answer")
 	}
 	if o := r.must("-p", "go", "--output-format", "json", "--settings", settings); !strings.Contains(o.out, `"result":"the word is swordfish"`) {
