@@ -13,6 +13,7 @@ import (
 	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/hook"
+	"lathe/internal/perm"
 	"lathe/internal/sys"
 	"lathe/internal/token"
 	"lathe/internal/turn"
@@ -90,13 +91,13 @@ func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 		trusted = "trusted"
 	}
 	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
-		sys.Version, r.conv.Log.ID(), or(r.conv.Log.Path(), "none"), r.modelState(), r.session.Mode(), r.model.Key, r.sandboxState(),
+		sys.Version, r.conv.Log.ID(), or(r.conv.Log.Path(), "none"), r.modelState(), perm.Mode(r.session.Mode()).Word(), r.model.Key, r.sandboxState(),
 		strings.Join(r.tools.workspace.Roots(), ", "), trusted), nil
 }
 
 func (r *run) cmdPermissions(context.Context, *turn.Turn, string) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Mode: %s\n", r.session.Mode())
+	fmt.Fprintf(&b, "Mode: %s\n", perm.Mode(r.session.Mode()).Word())
 	for _, rule := range r.book.Load().rules {
 		fmt.Fprintf(&b, "%-5s %-40s %s\n", rule.Effect, rule.Text, rule.Source.Where())
 	}

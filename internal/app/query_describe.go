@@ -18,7 +18,7 @@ import (
 // set_thinking change it.
 
 var modeNames = map[perm.Mode][2]string{
-	perm.ModeDefault:     {"Default", "Ask before edits and commands"},
+	perm.ModeDefault:     {"Manual", "Ask before edits and commands"},
 	perm.ModeAcceptEdits: {"Accept edits", "Edit files in the workspace without asking"},
 	perm.ModePlan:        {"Plan", "Read and plan; change nothing"},
 	perm.ModeAuto:        {"Auto", "A classifier judges what would be asked"},

@@ -30,7 +30,7 @@ type rulebook struct {
 func (r *run) permissions() error {
 	p := r.place.Settings.Permissions()
 	if p.Skipped > 0 {
-		r.place.Notes = append(r.place.Notes, fmt.Sprintf("%d permission grants of this project are ignored: it is not trusted (lathe trust, or --trust for one run)", p.Skipped))
+		r.place.Notes = append(r.place.Notes, ignoredGrants(p.Skipped))
 	}
 	dirs, err := r.place.ExtraDirs(r.o.Dirs, p.Dirs)
 	if err != nil {
@@ -372,4 +372,12 @@ func (r *run) toolDenied(name string) bool {
 		}
 	}
 	return false
+}
+
+func ignoredGrants(n int) string {
+	what := "1 permission grant of this project is"
+	if n != 1 {
+		what = fmt.Sprintf("%d permission grants of this project are", n)
+	}
+	return what + " ignored: it is not trusted (lathe trust, or --trust for one run)"
 }

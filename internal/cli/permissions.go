@@ -160,7 +160,7 @@ func listPermissions(o app.Options, asJSON bool, st Streams) error {
 	}
 	tellProblems(rules.Place(), st)
 	if !asJSON {
-		fmt.Fprintf(st.Out, "mode %s\n", rules.Mode())
+		fmt.Fprintf(st.Out, "mode %s\n", perm.Mode(rules.Mode()).Word())
 	}
 	for _, rule := range rules.List() {
 		if asJSON {

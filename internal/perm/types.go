@@ -101,3 +101,11 @@ type Rule struct {
 	// settings that git tracks). Such a rule restricts at once, and grants only in a trusted workspace.
 	Repo bool
 }
+
+// Word is how people are told of a mode: the one that settings call default is manual.
+func (m Mode) Word() string {
+	if m == "" || m == ModeDefault {
+		return "manual"
+	}
+	return string(m)
+}

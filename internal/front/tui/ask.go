@@ -89,8 +89,54 @@ func (u *ui) permissionDialog(e event.Ask) dialog {
 		hint:    "↑↓ enter · 1-9 · tab: add a comment · esc: no",
 	}
 	c.esc = func() { u.answer(event.Answer{ID: e.ID, Stop: true}) }
+	c.extra = u.modeKey(c)
 	u.explainer(e, c)
 	return c
+}
+
+// modeKeyName takes, in a dialog, the answer that changes the mode, or changes it without an answer where there is none.
+const modeKeyName = "shift+tab"
+
+func (u *ui) modeKey(c *choice) func(*ui, string) bool {
+	return func(u *ui, name string) bool {
+		if name != modeKeyName {
+			return false
+		}
+		for i, o := range c.options {
+			if o.hotkey == modeKeyName {
+				c.take(u, i)
+				return true
+			}
+		}
+		u.cycleMode()
+		u.hint = "from the next call on: " + modeText(first(u.modeNext, u.modeAsked))
+		return true
+	}
+}
+
+// acceptEdits is the answer that lets edits pass from now on, where the session offers that.
+func (u *ui) acceptEdits(e event.Ask, input func() json.RawMessage) (option, bool) {
+	var offered []struct {
+		Type        string   `json:"type"`
+		Mode        string   `json:"mode"`
+		Directories []string `json:"directories"`
+	}
+	_ = json.Unmarshal(e.Updates, &offered)
+	label, found := "Yes, and accept edits from now on (this session", false
+	for _, o := range offered {
+		switch {
+		case o.Type == "setMode" && o.Mode == "acceptEdits":
+			found = true
+		case o.Type == "addDirectories":
+			label += ", in " + width.Inert(strings.Join(o.Directories, ", ")) + " too"
+		default: // more than the label says
+			return option{}, false
+		}
+	}
+	return option{label: label + ") · " + modeKeyName, hotkey: modeKeyName, do: func(string) {
+		u.answer(event.Answer{ID: e.ID, Allow: true, Input: input(), Updates: e.Updates})
+		u.status.mode = "acceptEdits"
+	}}, found
 }
 
 func askTitle(e event.Ask) string {

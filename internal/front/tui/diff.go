@@ -58,6 +58,7 @@ func oldText(path string) string {
 type editAsk struct {
 	ask    event.Ask
 	path   string
+	all    bool   // every place of an Edit that names several
 	whole  bool   // the text is a whole file
 	fresh  bool   // the file is not there yet
 	before string // of an Edit whose place in the file is known: the text in front of it
@@ -97,12 +98,13 @@ func newEditAsk(e event.Ask) *editAsk {
 		d.placed = true
 		d.diff = diffview.Of(text, d.before+in.New+d.after)
 	case places > 1 && in.All:
+		d.all = true
 		d.diff = diffview.Of(text, strings.ReplaceAll(text, in.Old, in.New))
 	default: // the tool knows better where it belongs, or refuses it
 		d.diff = diffview.Of(in.Old, in.New)
 	}
 	d.accept = d.diff.All(true)
-	d.sure = len(d.diff.Hunks) > 1 && places <= 1
+	d.sure = len(d.diff.Hunks) > 1 && (places <= 1 || d.all)
 	return d
 }
 
@@ -115,12 +117,17 @@ func (u *ui) editDialog(e event.Ask) dialog {
 	c.options = u.askOptions(e, d.input)
 	c.hint = "↑↓ enter · tab: comment · esc: no"
 	c.esc = func() { u.answer(event.Answer{ID: e.ID, Stop: true}) }
+	if o, ok := u.acceptEdits(e, d.input); ok {
+		c.options = append([]option{c.options[0], o}, c.options[1:]...)
+	}
 	if !d.sure {
+		c.extra = u.modeKey(c)
 		u.explainer(e, c)
 		return c
 	}
 	c.hint = "←→ hunk · space refuses it · " + c.hint
-	c.extra = func(_ *ui, name string) bool {
+	mode := u.modeKey(c)
+	c.extra = func(u *ui, name string) bool {
 		switch name {
 		case "left":
 			d.at = (d.at + len(d.accept) - 1) % len(d.accept)
@@ -129,7 +136,7 @@ func (u *ui) editDialog(e event.Ask) dialog {
 		case "space", "x":
 			d.accept[d.at] = !d.accept[d.at]
 		default:
-			return false
+			return mode(u, name)
 		}
 		c.title = d.title()
 		if d.at < len(d.tops) {
@@ -191,16 +198,38 @@ func (d *editAsk) input() json.RawMessage {
 	if d.whole {
 		return withField(d.ask.Input, "content", text)
 	}
+	if d.all {
+		return withField(d.named(text), "replace_all", false)
+	}
 	if d.placed {
 		rest, ok := strings.CutPrefix(text, d.before)
 		inner, ok2 := strings.CutSuffix(rest, d.after)
-		if !ok || !ok2 { // a hunk reaches into equal lines beside the edit, so all of the text is named
-			all := withField(d.ask.Input, "old_string", d.diff.Apply(nil))
-			return withField(all, "new_string", text)
+		if !ok || !ok2 { // a hunk reaches into equal lines beside the edit
+			return d.named(text)
 		}
 		text = inner
 	}
 	return withField(d.ask.Input, "new_string", text)
+}
+
+// named is an edit that makes text of the file: it names the lines from the first that changes to the last, and as many beside them as
+// it takes to be in one place only.
+func (d *editAsk) named(text string) json.RawMessage {
+	was, now := strings.SplitAfter(d.diff.Apply(nil), "\n"), strings.SplitAfter(text, "\n")
+	head := 0
+	for head < len(was) && head < len(now) && was[head] == now[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(was)-head && tail < len(now)-head && was[len(was)-1-tail] == now[len(now)-1-tail] {
+		tail++
+	}
+	whole := strings.Join(was, "")
+	part := func(lines []string) string { return strings.Join(lines[head:len(lines)-tail], "") }
+	for (part(was) == "" || strings.Count(whole, part(was)) > 1) && head+tail > 0 {
+		head, tail = max(0, head-1), max(0, tail-1)
+	}
+	return withField(withField(d.ask.Input, "old_string", part(was)), "new_string", part(now))
 }
 
 // withField is a JSON object with one field set anew.

@@ -63,6 +63,33 @@ func TestEditQuestionShowsTheFile(t *testing.T) {
 		}
 	}
 
+	many := "x := old\n" + numbers(3, 20) + "y := old\n" + numbers(3, 20) + "x := old\nend\n"
+	if err := os.WriteFile(file, []byte(many), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for refused := range 3 {
+		d = ask("old", "new", true)
+		if !d.sure || len(d.accept) != 3 {
+			t.Fatalf("%d hunks of an edit in all places", len(d.accept))
+		}
+		d.accept[refused] = false
+		var in struct {
+			Old string `json:"old_string"`
+			New string `json:"new_string"`
+			All bool   `json:"replace_all"`
+		}
+		if err := json.Unmarshal(d.input(), &in); err != nil || in.All || strings.Count(many, in.Old) != 1 {
+			t.Fatalf("%v %+v", err, in)
+		}
+		got := strings.Split(strings.Replace(many, in.Old, in.New, 1), "old")
+		if len(got) != 2 || strings.Count(got[0], "new") != refused || strings.Count(got[1], "new") != 2-refused {
+			t.Errorf("without place %d the file becomes\n%s", refused, strings.Join(got, "old"))
+		}
+	}
+	if err := os.WriteFile(file, []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
 	if got := rows(ask("xxx", "y", true)); strings.Contains(got, "no line end") || !strings.Contains(got, "+") {
 		t.Errorf("all places:\n%s", got)
 	}

@@ -46,13 +46,14 @@ type toolRun struct {
 	id, name, summary string
 	input             json.RawMessage
 	since             time.Time
-	output            string // its end, at most keepOutput bytes
+	output            []byte // its end, at most twice keepOutput
+	got               int    // bytes of output so far
 	inside            string // what a sub-agent does
 	done              *event.ToolDone
 }
 
-// keepOutput bounds the live output that is kept of a running call.
-const keepOutput = 8 << 10
+// keepOutput is how much of the live output of a running call is kept at least.
+const keepOutput = 256 << 10
 
 func (u *ui) busy() bool { return u.work.running || len(u.work.tools) > 0 }
 
@@ -125,9 +126,10 @@ func (u *ui) turnEvent(env event.Envelope) {
 		u.work.tools = append(u.work.tools, &toolRun{id: e.ID, name: e.Name, summary: e.Summary, input: e.Input, since: env.Time})
 	case event.ToolProgress:
 		if t := u.tool(e.ID); t != nil {
-			t.output += e.Text
-			if over := len(t.output) - keepOutput; over > 0 {
-				t.output = t.output[over:]
+			t.got += len(e.Text)
+			t.output = append(t.output, e.Text...)
+			if len(t.output) > 2*keepOutput {
+				t.output = append(t.output[:0], t.output[len(t.output)-keepOutput:]...)
 			}
 		}
 	case event.ToolDone:

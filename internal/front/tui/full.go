@@ -21,6 +21,7 @@ type fullView struct {
 	view       int     // rows of the conversation that were shown last
 	shown      []place // where each of them stands
 	sel        selection
+	peek       bool // the transcript is before a question, which waits
 
 	searching bool
 	query     string
@@ -86,7 +87,7 @@ func (u *ui) openTranscript() {
 func (u *ui) closeTranscript() {
 	if !u.lent {
 		u.full.sel = selection{}
-		u.full.transcript = false
+		u.full.transcript, u.full.peek = false, false
 		u.full.follow = true
 		return
 	}
@@ -98,6 +99,32 @@ func (u *ui) closeTranscript() {
 	}
 }
 
+// peek opens the transcript before a question.
+func (u *ui) peek() {
+	if u.full == nil || !u.full.transcript {
+		u.openTranscript()
+	}
+	u.full.peek = true
+	u.full.follow = true
+}
+
+func (u *ui) peeking() bool {
+	return u.full != nil && u.full.transcript && u.full.peek && u.dialog() != nil
+}
+
+// questionRows are the whole of what is asked about.
+func (f *fullView) questionRows(u *ui) []width.Row {
+	c, ok := u.dialog().(*choice)
+	if !ok {
+		return nil
+	}
+	out := []width.Row{{}, {Text: u.th.Accent.Paint("? ") + c.style.With(u.th.Strong).Paint(c.title)}}
+	for _, l := range c.body(f.cols - 3) {
+		out = append(out, width.Row{Text: "  " + l})
+	}
+	return out
+}
+
 func (f *fullView) resize(cols, rows int) {
 	f.cols, f.n = cols, rows
 	f.sel = selection{}
@@ -106,7 +133,7 @@ func (f *fullView) resize(cols, rows int) {
 
 // count of items, with one more for what is not there yet: the answer that comes, sub-agents that work.
 func (f *fullView) len(u *ui) int {
-	if u.work.stream != nil || f.transcript && u.innerRuns() > 0 {
+	if u.work.stream != nil || f.transcript && u.innerRuns() > 0 || u.peeking() {
 		return len(u.items) + 1
 	}
 	return len(u.items)
@@ -121,6 +148,9 @@ func (f *fullView) rowsOf(u *ui, i int) []width.Row {
 		}
 		if f.transcript {
 			out = append(out, f.innerRows(u)...)
+		}
+		if u.peeking() {
+			out = append(out, f.questionRows(u)...)
 		}
 		return out
 	}
@@ -155,7 +185,8 @@ func allRows(lines []width.Line, cols int) (out []width.Row) {
 func (f *fullView) draw(u *ui) error {
 	var foot []string
 	cur := screen.Cursor{Hidden: true}
-	if f.transcript && u.dialog() == nil {
+	f.peek = f.peek && u.dialog() != nil
+	if f.transcript && (u.dialog() == nil || f.peek) {
 		foot = f.transcriptFoot(u)
 		if f.searching {
 			cur = screen.Cursor{Row: len(foot) - 1, Col: width.Of("/" + f.query)}
@@ -408,6 +439,9 @@ func (f *fullView) find(u *ui, step int) {
 
 func (f *fullView) transcriptFoot(u *ui) []string {
 	line := "transcript · q back · / search · ? keys"
+	if u.peeking() {
+		line = "a question waits · " + line
+	}
 	switch {
 	case f.searching:
 		return []string{"/" + width.Inert(f.query)}

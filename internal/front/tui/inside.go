@@ -159,18 +159,18 @@ func (u *ui) innerHolds(call, text string) bool {
 	return false
 }
 
-// innerRuns is above zero while calls of sub-agents run, and another number when they did something.
+// innerRuns is above zero while calls run, and another number when they did something.
 func (u *ui) innerRuns() int {
 	n := 0
 	for _, t := range u.work.tools {
-		if t.done == nil && u.inners[t.id] != nil {
-			n += 1<<40 + u.innerSize(t.id, 0)
+		if t.done == nil {
+			n += 1<<40 + t.got + u.innerSize(t.id, 0)
 		}
 	}
 	return n
 }
 
-// innerRows are the rows of sub-agents that work.
+// innerRows are the rows of calls that run.
 func (f *fullView) innerRows(u *ui) []width.Row {
 	if n := u.innerRuns(); f.running.inner != n || f.running.cols != f.cols {
 		f.running = cached{rows: allRows(u.runningInner(), f.cols-1), cols: f.cols, inner: n}
@@ -178,15 +178,24 @@ func (f *fullView) innerRows(u *ui) []width.Row {
 	return f.running.rows
 }
 
-// runningInner are the calls of sub-agents that run, for the end of the transcript.
+// runningInner are the calls that run, for the end of the transcript: what they are given, what they have said so far, and what
+// sub-agents did.
 func (u *ui) runningInner() []width.Line {
 	var out []width.Line
 	for _, t := range u.work.tools {
-		if t.done != nil || u.inners[t.id] == nil {
+		if t.done != nil {
 			continue
 		}
 		line := u.th.Accent.Paint("▸") + " " + u.th.Strong.Paint(width.Inert(t.name)) + " " + width.Inert(callText(t.name, t.summary, t.input))
-		out = append(append(out, width.Line{}, width.Line{Text: line, Hang: "  "}), u.renderInner(t.id)...)
+		out = append(out, width.Line{}, width.Line{Text: line, Hang: "  "})
+		if t.got > len(t.output) {
+			out = append(out, width.Line{Text: u.th.Faint.Paint("  … what came before is in its result, once it ends")})
+		}
+		lines, _ := head(event.Inert(strings.ToValidUTF8(string(t.output), "")), 1<<30)
+		for _, l := range lines {
+			out = append(out, width.Line{Text: "  " + u.th.Muted.Paint(width.Tabs(l)), Hang: "  "})
+		}
+		out = append(out, u.renderInner(t.id)...)
 	}
 	return out
 }

@@ -50,11 +50,16 @@ func (u *ui) key(k term.Key) {
 		return
 	}
 	u.hint = ""
-	if d := u.dialog(); d != nil {
+	if d := u.dialog(); d != nil && !u.peeking() {
 		if u.stillTyping(k) {
 			return
 		}
-		if k, done := u.reboundIn(k, contextsOf(d)...); !done && !u.global(k.String()) {
+		k, done := u.reboundIn(k, contextsOf(d)...)
+		switch {
+		case done || u.global(k.String()):
+		case k.String() == "ctrl+o":
+			u.peek()
+		default:
 			d.key(u, k)
 		}
 		return
@@ -136,6 +141,8 @@ func (u *ui) again(name, hint string) bool {
 // ctrlC closes what is open, stops what runs, clears what is typed, and at last leaves.
 func (u *ui) ctrlC() {
 	switch {
+	case u.peeking():
+		u.closeTranscript()
 	case u.dialog() != nil && u.dialog().cancel(u):
 	case u.full != nil && u.full.transcript:
 		u.closeTranscript()

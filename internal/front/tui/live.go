@@ -13,7 +13,8 @@ import (
 
 // Rows of the live region.
 const (
-	liveOutput = 4 // of a running call
+	liveOutput = 4       // of a running call
+	liveBytes  = 8 << 10 // of its end, in which they are looked for
 	maxQueue   = 5
 	maxTodos   = 5
 )
@@ -101,7 +102,7 @@ func (u *ui) runningTool(t *toolRun, alone bool) []string {
 	if alone {
 		n = liveOutput
 	}
-	for _, l := range tailLines(t.output, n) {
+	for _, l := range tailLines(string(t.output[max(0, len(t.output)-liveBytes):]), n) {
 		out = append(out, u.th.Muted.Paint(width.Cut("  "+width.Inert(l), u.cols-1, "…")))
 	}
 	return out
@@ -134,8 +135,15 @@ func (u *ui) spinner() string {
 	} else if w.sent > 0 {
 		facts = append(facts, "↑ "+tokens(w.sent))
 	}
-	facts = append(facts, "esc stops")
-	line := u.th.Accent.Paint(mark+" "+key.what) + u.th.Muted.Paint(" ("+strings.Join(facts, " · ")+")")
+	if u.dialog() == nil { // there Esc answers
+		facts = append(facts, "esc stops")
+	}
+	room := u.cols - 1 - width.Of(mark) - 1
+	end := " (" + strings.Join(facts, " · ") + ")"
+	if len(facts) > 2 && room-width.Of(end) < width.Of(key.what) { // how to stop it matters more
+		end = " (" + facts[0] + " · " + facts[2] + ")"
+	}
+	line := u.th.Accent.Paint(mark+" "+width.Cut(key.what, max(8, room-width.Of(end)), "…")) + u.th.Muted.Paint(end)
 	u.spun.key, u.spun.line = key, width.Cut(line, u.cols-1, "…")
 	return u.spun.line
 }
@@ -167,7 +175,7 @@ func (u *ui) doing(now time.Time) string {
 	case u.dialog() != nil:
 		return "waiting for your answer"
 	case !w.retryAt.IsZero() && w.retryAt.After(now):
-		return fmt.Sprintf("%s; try %d of %d in %s", width.Inert(strings.TrimRight(w.retry.Text, ".")), w.retry.Attempt, w.retry.Max, clock(w.retryAt.Sub(now)+time.Second-1))
+		return fmt.Sprintf("try %d of %d in %s: %s", w.retry.Attempt, w.retry.Max, clock(w.retryAt.Sub(now)+time.Second-1), width.Inert(strings.TrimRight(w.retry.Text, ".")))
 	case len(running) == 1:
 		return "running " + width.Inert(running[0].name)
 	case len(running) > 1:

@@ -45,7 +45,7 @@ func (u *ui) planDialog(e event.Ask) dialog {
 			return out
 		},
 		options: []option{
-			{label: "Yes, and accept edits without asking", hotkey: "a", comment: true, do: yes("acceptEdits")},
+			{label: "Yes, and accept edits without asking · " + modeKeyName, hotkey: "a", comment: true, do: yes("acceptEdits")},
 			{label: "Yes, and ask about each edit", hotkey: "y", comment: true, do: yes("default")},
 			{label: "No, keep planning (tab: say what to change)", hotkey: "n", comment: true, do: func(comment string) {
 				u.answer(event.Answer{ID: e.ID, Message: first(comment, "the user wants to keep planning"), Stop: comment == ""})
@@ -54,7 +54,12 @@ func (u *ui) planDialog(e event.Ask) dialog {
 		hint: "↑↓ enter · pgup pgdn scroll · tab: comment · ctrl+g: edit the plan",
 	}
 	c.extra = func(_ *ui, name string) bool {
-		if name != "ctrl+g" {
+		switch name {
+		case modeKeyName:
+			c.take(u, 0)
+			return true
+		case "ctrl+g":
+		default:
 			return false
 		}
 		text, err := u.edited(in.Plan, ".md")

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/front/tui/term"
 	"lathe/internal/front/tui/theme"
 	"lathe/internal/front/tui/width"
+	"lathe/internal/perm"
 )
 
 // rule is a row of the answer to the query "screen_rules".
@@ -46,7 +47,7 @@ func (u *ui) pickRule() {
 		for _, x := range v.Rules {
 			list = append(list, entry{name: x.Behavior + " " + x.Rule, note: x.from(), value: x})
 		}
-		p := newPicker(fmt.Sprintf("Permission rules · mode %s", first(u.status.mode, "default")), list, func(e entry) {
+		p := newPicker(fmt.Sprintf("Permission rules · mode %s", perm.Mode(u.status.mode).Word()), list, func(e entry) {
 			if x, ok := e.value.(rule); ok {
 				u.showRule(x)
 				return

@@ -99,7 +99,7 @@ func (u *ui) statusRows() []string {
 	}
 	left := u.styleOfMode(s.mode).Paint("  " + modeText(s.mode))
 	if v := u.prompt.vim; v != nil {
-		left = u.th.Muted.Paint("  "+string(v.Mode())) + left
+		left = u.th.Muted.Paint("  "+strings.TrimSpace(string(v.Mode())+" "+v.Pending())) + left
 	}
 	if u.prompt.shell {
 		left = u.th.Shell.Paint("  ! shell mode · esc leaves")
@@ -129,10 +129,6 @@ func (u *ui) statusRows() []string {
 func (u *ui) statusFacts() []string {
 	s := &u.status
 	var out []string
-	if u.prompt.vim != nil {
-		out = append(out, string(u.prompt.vim.Mode())+" "+u.prompt.vim.Pending())
-		out[0] = strings.TrimSpace(out[0])
-	}
 	if s.model != "" {
 		out = append(out, width.Inert(shortModel(s.model)))
 	}
