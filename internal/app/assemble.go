@@ -66,6 +66,9 @@ func (r *run) engine() error {
 	r.restorePlan() // the model may depend on the mode
 	name := r.modelName()
 	r.keepChoice(name)
+	if r.agent == nil {
+		r.doubtModels()
+	}
 	r.thaw()
 	cfg := engine.Config{
 		Log: r.conv.Log, State: r.conv.State, Ready: r.ready, Model: name, Effort: r.turnEffort(), Mode: r.o.Mode,

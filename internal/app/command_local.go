@@ -37,7 +37,8 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}
-	return withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.Warning(r.place.Sys.Now(), id)), nil
+	text := withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.Warning(r.place.Sys.Now(), id))
+	return withWarning(text, r.modelDoubt(choice)), nil
 }
 
 func (r *run) modelsText() string {

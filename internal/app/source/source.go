@@ -32,11 +32,14 @@ const demoDelay = 15 * time.Millisecond
 
 // ErrNoKey tells a new user what to do.
 var ErrNoKey = errors.New(`no API key is set, so no model can be called. Do one of these:
-  export ANTHROPIC_API_KEY=…                      use the Anthropic API
-  export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local
-                                                  use a local server that speaks /v1/messages (Ollama, llama.cpp)
-  "apiKeyHelper": "command" in settings.json      print a key when one is needed
-  lathe demo                                      see it work without a key`)
+  export ANTHROPIC_API_KEY=…
+    use the Anthropic API (ANTHROPIC_AUTH_TOKEN=…: with a bearer token)
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local ANTHROPIC_MODEL=<name>
+    use a server that speaks /v1/messages (Ollama, llama.cpp, a gateway), and a model that it has
+  "apiKeyHelper": "command" in settings.json
+    print a key when one is needed
+  lathe demo
+    see it work without a key`)
 
 // Options say where the answers come from.
 type Options struct {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe/internal/event"
+	"lathe/internal/msg"
 )
 
 // Format is an output format.
@@ -182,10 +183,13 @@ func (w *writer) aside(env event.Envelope) {
 }
 
 func (w *writer) verbose(env event.Envelope) {
-	switch env.Event.(type) {
-	case event.Stream, event.TurnDone:
-	default:
+	switch e := env.Event.(type) {
+	case event.Requesting, event.ToolStarted, event.ToolDone, event.TaskStarted, event.TaskDone: // the turn goes on
 		w.flush()
+	case event.Message:
+		if e.Msg.Kind == msg.KindAssistant && env.Parent == "" {
+			w.flush()
+		}
 	}
 	switch e := env.Event.(type) {
 	case event.Requesting:
@@ -203,7 +207,7 @@ func (w *writer) verbose(env event.Envelope) {
 		}
 		w.say("    %s%s in %s (%s)\n", inner(env), state, e.Dur.Round(time.Millisecond), event.InertLine(e.Decision.Reason))
 	case event.Message:
-		if e.Msg.Kind != "assistant" || env.Parent != "" {
+		if e.Msg.Kind != msg.KindAssistant || env.Parent != "" {
 			return
 		}
 		w.held = strings.TrimRight(e.Msg.Text(), "\n")

@@ -21,6 +21,7 @@ func TestOnce(t *testing.T) {
 		out, errText string
 	}{
 		"terminal":            {true, []event.Event{text("I look.", "tool_use"), text("Done.", "end_turn"), ok}, "Done.\n", "  I look.\n"},
+		"among others":        {true, []event.Event{text("Done.", "end_turn"), event.CommandsChanged{}, event.State{State: "idle"}, ok}, "Done.\n", ""},
 		"pipe":                {false, []event.Event{text("I look.", "tool_use"), text("Done.", "end_turn"), ok}, "Done.\n", "  I look.\n  Done.\n"},
 		"sent on by a hook":   {true, []event.Event{text("Enough?", "end_turn"), text("Done.", "end_turn"), ok}, "Done.\n", "  Enough?\n"},
 		"another result":      {true, []event.Event{text("Enough?", "end_turn"), failed}, "API Error: 500\n", "  Enough?\n"},

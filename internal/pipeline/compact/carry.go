@@ -60,7 +60,7 @@ func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger 
 	out = append(out, kept[names.fixed:]...)
 
 	bound := msg.Message{ID: s.deps.NewID(), Kind: msg.KindSystem, Subtype: msg.SubCompactBoundary, Level: "info", Blocks: []msg.Block{msg.Text("Conversation compacted")}}
-	meta := metadata{Trigger: trigger, Pre: v.size, Post: v.set.Overhead + c.Messages(out), Lost: v.losses()}
+	meta := metadata{Trigger: trigger, Pre: v.size, Post: v.sizeWith(c.Messages(out)), Lost: v.losses()}
 	for i := range out {
 		out[i].ID = s.deps.NewID()
 		meta.Carried = append(meta.Carried, out[i].ID)
@@ -68,6 +68,12 @@ func (s *Stage) carry(ctx context.Context, t *turn.Turn, v sight, text, trigger 
 	out[0].Source, out[0].Key = "compact", bound.ID
 	bound.Extra, _ = json.Marshal(map[string]metadata{"compactMetadata": meta}) // a struct of numbers and strings
 	return carried{messages: append([]msg.Message{bound}, out...), told: told(meta, len(skills), len(files), len(lists), names)}
+}
+
+// sizeWith is the size of the context when messages of n tokens, by our own count, take the place of the view. The size that
+// the provider counted stays the measure: two counts cannot be compared.
+func (v sight) sizeWith(n int) int {
+	return max(v.size-v.set.Counter.Messages(v.view)+n, n)
 }
 
 // keptNames counts what is kept word for word; fixed is how many of it stand before the files.

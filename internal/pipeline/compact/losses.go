@@ -41,6 +41,9 @@ func told(m metadata, skills, files, lists int, n keptNames) string {
 	if len(kept) > 0 {
 		what = "Kept beside the summary: " + strings.Join(kept, ", ") + "."
 	}
+	if m.Post > m.Pre {
+		what += fmt.Sprintf(" That is %d tokens more than before: there was next to nothing to leave out.", m.Post-m.Pre)
+	}
 	return fmt.Sprintf("Compacted: about %d tokens instead of %d. No longer sent word for word: %s. %s /compact undo takes it back.", m.Post, m.Pre, m.Lost, what)
 }
 
