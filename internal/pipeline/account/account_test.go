@@ -138,6 +138,21 @@ func TestResultComesEvenWhenTheDiskIsFull(t *testing.T) {
 	}
 }
 
+// A Stop hook that ends the turn is named as what ended it.
+func TestStopHookEndsTheTurn(t *testing.T) {
+	w := newWorld()
+	l := New(Deps{Price: price.Default(), Keep: w.keep, Stop: func(context.Context, *turn.Turn, bool) turn.Hooked {
+		return turn.Hooked{Stop: turn.StoppedByHook("enough")}
+	}}, Config{})
+	w.Reply, w.Done = reply("Done.", "end_turn"), true
+	if err := l.Run(t.Context(), w.Turn); err != nil {
+		t.Fatal(err)
+	}
+	if w.Result == nil || w.Result.Terminal != "stop_hook_prevented" {
+		t.Errorf("%+v", w.Result)
+	}
+}
+
 func TestMaxTurns(t *testing.T) {
 	w := newWorld()
 	l := w.ledger(Config{MaxTurns: 2})

@@ -124,3 +124,20 @@ func TestDollarBudget(t *testing.T) {
 		t.Errorf("without a budget: %v", err)
 	}
 }
+
+// A call that the main loop makes instead of its own, such as one for a summary, is not refused for what was set aside
+// for that one.
+func TestBudgetForACallInsteadOfAnother(t *testing.T) {
+	w := newWorld()
+	w.Request = request(strings.Repeat("word ", 8000))
+	l := w.ledger(Config{MaxBudget: w.ledger(Config{}).predict(start, request(strings.Repeat("word ", 8000))) * 1.5})
+	if err := l.Guard(t.Context(), w.Turn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Allow(model, 8000, 8000); err == nil {
+		t.Error("another call is allowed what is set aside")
+	}
+	if _, err := l.AllowSame(start, w.Request); err != nil {
+		t.Error(err)
+	}
+}

@@ -175,6 +175,19 @@ func TestBudgetCutsAtALetter(t *testing.T) {
 	}
 }
 
+// The items of a source share its budget: one that just fills it leaves next to nothing for the others.
+func TestBudgetOfAllItems(t *testing.T) {
+	w := newWorld()
+	s := source("a", attach.Item{Key: "1", Text: "abcd"}, attach.Item{Key: "2", Text: "efgh"})
+	s.Budget = 4
+	if err := attach.New(s)(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.text(); !strings.Contains(got, "abcd") || !strings.Contains(got, "e\n[cut here: 1 of 4 bytes shown]") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestChangedFiles(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

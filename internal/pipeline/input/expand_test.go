@@ -151,6 +151,7 @@ func TestJoins(t *testing.T) {
 		{"a command that nobody knows, which is text", event.Prompt{Text: "/nobody"}, true},
 		{"a file", event.Prompt{Text: "see @a.md"}, false},
 		{"a sub-agent", event.Prompt{Text: "ask @agent-x about it"}, false},
+		{"a sub-agent by its name", event.Prompt{Text: `ask @"x (agent)" about it`}, false},
 		{"an address", event.Prompt{Text: "ask a@b.org"}, true},
 		{"a file in what was piped in", event.Prompt{Text: "see @a.md", Typed: 3}, true},
 		{"a file, where nothing was typed", event.Prompt{Text: "see @a.md", Typed: -1}, true},
@@ -166,6 +167,20 @@ func TestJoins(t *testing.T) {
 	d.Unknown = false
 	if d.Joins(event.Prompt{Text: "/nobody"}) {
 		t.Error("a command that nobody knows has an answer of its own in a terminal")
+	}
+}
+
+// Hooks see the prompts of people, and may keep them out; what the program itself begins a turn with is none.
+func TestHooksSeePromptsOfPeople(t *testing.T) {
+	for origin, want := range map[string][]string{"": nil, "task-notification": {"user (meta): hi"}} {
+		seen := 0
+		tn, err := submit(event.Prompt{Text: "hi", Origin: origin}, input.Deps{Submit: func(context.Context, *turn.Turn) turn.Hooked {
+			seen++
+			return turn.Hooked{Decision: &perm.Decision{Verdict: perm.Deny, Reason: "no"}}
+		}})
+		if diff := cmp.Diff(want, said(tn)); diff != "" || (err != nil) != (origin == "") || seen != 1-len(want) {
+			t.Errorf("origin %q: seen %d times, %v: %s", origin, seen, err, diff)
+		}
 	}
 }
 

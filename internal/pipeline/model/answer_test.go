@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -141,6 +144,12 @@ func TestCutCall(t *testing.T) {
 		}
 		cmpLog(t, w, `assistant msg_1 toolu_1=Write{} stop=max_tokens`, `user result(toolu_1,true)`, `assistant msg_2 "ok" stop=end_turn`)
 	})
+	t.Run("further than before", func(t *testing.T) {
+		w := newWorld(t, step1{events: seq(start("msg_1"), toolBlock(0, "toolu_1", "Write", ""), finish("max_tokens"))}, cut, says("msg_2", "ok"))
+		if err := w.run(t.Context()); err != nil || w.t.Reply.Message.Text() != "ok" {
+			t.Errorf("%v, %+v", err, w.t.Reply)
+		}
+	})
 	t.Run("beside a whole call", func(t *testing.T) {
 		w := newWorld(t, step1{events: seq(start("msg_1"), toolBlock(0, "a", "Read", `{"p":1}`), toolBlock(1, "b", "Write", `{"c":`), finish("max_tokens"))})
 		if err := w.run(t.Context()); err != nil {
@@ -216,6 +225,21 @@ func TestCutThinking(t *testing.T) {
 	cmpLog(t, w, `assistant msg_2 "ok" stop=end_turn`)
 	if len(w.script.reqs[1].Messages) != 1 || w.script.reqs[1].MaxTokens != 64_000 {
 		t.Errorf("second call: %+v", w.script.reqs[1])
+	}
+}
+
+// Thinking that the limit cut before its signature came is not sent back, whatever stands before it.
+func TestCutThinkingBehindText(t *testing.T) {
+	cut := step1{events: seq(start("msg_1"), textBlock(0, "so far "), thinkBlock(1, "hm", ""), finish("max_tokens"))}
+	w := newWorld(t, cut, says("msg_2", "ok"))
+	if err := w.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cmpLog(t, w, `assistant msg_1 "so far "`, `assistant msg_1 stop=max_tokens`, `user "`+goOnText+`" meta`, `assistant msg_2 "ok" stop=end_turn`)
+	for _, m := range w.script.reqs[1].Messages {
+		if slices.ContainsFunc(m.Content, msg.Block.IsThinking) {
+			t.Errorf("sent again: %+v", m.Content)
+		}
 	}
 }
 
@@ -296,6 +320,50 @@ func TestPauseTurn(t *testing.T) {
 	if got := w.t.Reply.Message.Text(); got != "one two three" {
 		t.Errorf("reply %q", got)
 	}
+}
+
+// Calls of a paused answer run first.
+func TestPauseWithACall(t *testing.T) {
+	w := newWorld(t, step1{events: seq(start("msg_1"), textBlock(0, "one "), toolBlock(1, "a", "Read", `{"p":1}`), finish("pause_turn"))})
+	if err := w.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.t.Reply; r.StopReason != "tool_use" || len(r.Message.ToolUses()) != 1 || len(w.script.reqs) != 1 {
+		t.Errorf("after %d calls: %+v", len(w.script.reqs), r)
+	}
+}
+
+// polite is a provider that ends with its context, as one on a network does.
+type polite struct{ provider.Provider }
+
+func (s polite) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		for c, err := range s.Provider.Stream(ctx, req) {
+			if ctx.Err() != nil {
+				c, err = provider.Chunk{}, ctx.Err()
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// A front end or a disk that is slow is not the provider's silence.
+func TestSlowFrontEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, step1{events: seq(start("msg_1"), textBlock(0, "one ", "two"), finish("end_turn"))})
+		w.deps.Provider, w.conf.Idle = polite{w.script}, time.Minute
+		w.onEmit = func(e event.Event) error {
+			if s, ok := e.(event.Stream); ok && s.Text == "one " {
+				time.Sleep(time.Hour)
+			}
+			return nil
+		}
+		if err := w.run(t.Context()); err != nil || w.t.Reply.Message.Text() != "one two" {
+			t.Errorf("%v, %+v", err, w.t.Reply)
+		}
+	})
 }
 
 func TestContextWindowExceeded(t *testing.T) {

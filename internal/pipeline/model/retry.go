@@ -165,9 +165,6 @@ func (p *pass) plan(ctx context.Context, h *history, e *provider.Error, got bool
 	s = step{attempt: n, max: limit, wait: p.delay(c, n, e.After)}
 	if c == silent || c == broken && n >= 2 {
 		if !p.conf.StreamOnly {
-			if p.req.NoStream {
-				return step{}, false, nil
-			}
 			p.req.NoStream = true
 			s.text, s.wait = "asking once more without streaming", 0
 		}

@@ -250,6 +250,33 @@ func TestRetryTable(t *testing.T) {
 			},
 		},
 		{
+			name: "output limit does not fit, and room for the thinking would be gone",
+			steps: []step1{
+				fails(provider.TooLong, 400, "input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000, decrease"), ok,
+			},
+			setup: func(w *world) {
+				w.t.Request.MaxTokens, w.t.Request.Thinking.Budget = 32_000, 20_000
+				w.deps.Reduce = func(context.Context, *turn.Turn, int) (bool, error) { return true, nil }
+			},
+			want: outcome{Text: "done", Told: []string{"retry 1/1 0s 400 invalid_request"}, At: []time.Duration{0, 0}, Log: okLog},
+			check: func(t *testing.T, w *world) {
+				if w.script.reqs[1].MaxTokens != 32_000 {
+					t.Errorf("max_tokens %d, want those that were asked for", w.script.reqs[1].MaxTokens)
+				}
+			},
+		},
+		{
+			name:  "images refused: left out once",
+			steps: repeat(2, fails(provider.Invalid, 400, "image exceeds 5 MB maximum")),
+			setup: func(w *world) {
+				w.deps.ReduceMedia = func(context.Context, *turn.Turn) (bool, error) { w.t.Note("left out"); return true, nil }
+			},
+			want: outcome{
+				Text:   "API Error: 400 image exceeds 5 MB maximum. The request is not valid as it is; if it was not your input, please report this.",
+				Failed: true, Terminal: "api_error", Status: 400, Told: []string{"retry 1/1 0s 400 invalid_request"}, At: []time.Duration{0, 0},
+			},
+		},
+		{
 			name:  "thinking refused: dropped once",
 			steps: []step1{fails(provider.Thinking400, 400, "bad thinking block"), ok},
 			setup: func(w *world) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +81,7 @@ func TestHookDecisions(t *testing.T) {
 		{"answered", ask, perm.Ask, turn.Hooked{}, hooked(perm.Allow), "seen", []string{"asked", `after {"x":"old"}`, "batch seen"}},
 		{"answered no", ask, perm.Ask, turn.Hooked{}, hooked(perm.Deny), "hook", []string{"asked", "batch hook"}},
 		{"critical", critical, perm.Ask, turn.Hooked{}, hooked(perm.Allow), "rules; nobody is there to ask, so it was denied", []string{"asked", "batch rules; nobody is there to ask, so it was denied"}},
+		{"halt before a question", ask, perm.Ask, turn.Hooked{Stop: turn.StoppedByHook("enough")}, turn.Hooked{}, "not run: a hook ended the turn: enough", nil},
 		{"halt", allow, perm.Allow, turn.Hooked{Stop: turn.StoppedByHook("enough")}, turn.Hooked{}, "not run: a hook ended the turn: enough", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,7 +96,7 @@ func TestHookDecisions(t *testing.T) {
 				t.Error("a guarded call was started early")
 			}
 			err := s.Run(t.Context(), w.t)
-			if (err != nil) != (tt.name == "halt") {
+			if (err != nil) != strings.HasPrefix(tt.name, "halt") {
 				t.Errorf("error %v", err)
 			}
 			last := w.t.Messages[len(w.t.Messages)-1]
@@ -102,6 +105,43 @@ func TestHookDecisions(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.seen, h.seen); diff != "" {
 				t.Errorf("seen (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// answered is a tool whose answer a person gives.
+type answered struct{ scripted }
+
+func (a answered) PlanAnswer(ctx context.Context, _, answer tool.Call) (tool.Plan, error) {
+	p, err := a.Plan(ctx, answer)
+	p.Run = func(context.Context, tool.Progress) (tool.Result, error) {
+		return tool.TextResult("answer " + string(answer.Input)), nil
+	}
+	return p, err
+}
+
+// A hook that allows a question to a person does not answer it; one that gives the input does.
+func TestHooksAndQuestionsToThePerson(t *testing.T) {
+	with := hooked(perm.Allow)
+	with.Input = json.RawMessage(`{"x":"hook"}`)
+	for want, asked := range map[string]turn.Hooked{`{"x":"person"}`: hooked(perm.Allow), `{"x":"hook"}`: with} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld("A")
+			w.answer = func(event.Ask) (event.Answer, error) {
+				time.Sleep(time.Second)
+				return event.Answer{Allow: true, Input: json.RawMessage(`{"x":"person"}`)}, nil
+			}
+			h := &fakeHooks{asked: asked}
+			s := tools.New(tools.Deps{
+				Registry: tool.NewRegistry(answered{scripted{name: "A", run: says("without an answer")}}), Hooks: h,
+				Decide: func(perm.Request) perm.Decision { return perm.Decision{Verdict: perm.Ask} },
+			})
+			if err := s.Run(t.Context(), w.t); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]string{"asked", "after " + want, "batch seen"}, h.seen); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}

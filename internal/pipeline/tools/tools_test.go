@@ -238,6 +238,54 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
+// What an interrupt leaves is told to nobody: hooks do not see a call that it broke off, and a question that it withdrew
+// is no denial.
+func TestInterruptAndHooks(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	breaks := scripted{"Breaks", false, func(ctx context.Context) (tool.Result, error) {
+		cancel(turn.ErrInterrupted)
+		return tool.TextResult("half"), nil
+	}}
+	never := scripted{"Never", false, func(context.Context) (tool.Result, error) { t.Error("it ran"); return tool.Result{}, nil }}
+	w, h := newWorld("Breaks", "Never"), &fakeHooks{}
+	if err := stage(tools.Deps{Hooks: h}, breaks, never).Run(ctx, w.t); !errors.Is(err, turn.ErrInterrupted) {
+		t.Errorf("error %v", err)
+	}
+	if diff := cmp.Diff([]string{"call0 half", "!call1 not run: the user interrupted"}, w.results()); diff != "" || len(h.seen) > 0 {
+		t.Errorf("hooks saw %v; results %s", h.seen, diff)
+	}
+
+	ctx, cancel = context.WithCancelCause(t.Context())
+	w = newWorld("Never")
+	w.answer = func(event.Ask) (event.Answer, error) {
+		cancel(turn.ErrInterrupted)
+		return event.Answer{}, turn.ErrInterrupted
+	}
+	_ = stage(tools.Deps{Decide: func(perm.Request) perm.Decision { return perm.Decision{Verdict: perm.Ask} }}, never).Run(ctx, w.t)
+	for _, e := range w.events {
+		if d, ok := e.(event.Denied); ok {
+			t.Errorf("told of %+v", d)
+		}
+	}
+}
+
+// The budget for results is not for those that keep to one of their own.
+func TestBudgetedResults(t *testing.T) {
+	own := scripted{"Own", false, func(context.Context) (tool.Result, error) {
+		r := tool.TextResult("own")
+		r.Budgeted = true
+		return r, nil
+	}}
+	w := newWorld("Own", "Other")
+	d := tools.Deps{Budget: func(_, _ string, r *tool.Result) { r.Blocks = []msg.Block{msg.Text("cut")} }}
+	if err := stage(d, own, scripted{"Other", false, says("long")}).Run(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"call0 own", "call1 cut"}, w.results()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A call that was started while the answer streamed runs once, and its result takes its place.
 func TestEarlyStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
