@@ -207,16 +207,16 @@ func begin(w Which, p *place.Place, store jsonl.Store, start jsonl.Start) (*Conv
 // that was resumed from 100 MB would hold them to its end, since so little comes after that nothing collects them.
 const bigTranscript = 16 << 20
 
-func resume(w Which, p *place.Place, store jsonl.Store, start jsonl.Start, ref string) (*Conversation, error) {
+func resume(w Which, p *place.Place, store jsonl.Store, start jsonl.Start, path string) (*Conversation, error) {
 	open := store.Open
 	if w.Fork {
 		open = store.Fork
 	}
-	state, log, err := open(start, ref)
+	state, log, err := open(start, path)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(state.Meta.Path); err == nil && info.Size() > bigTranscript {
+	if info, err := os.Stat(path); err == nil && info.Size() > bigTranscript {
 		debug.FreeOSMemory()
 	}
 	if w.Fork && state.Meta.Title != "" { // two of one name could not be told apart

@@ -273,6 +273,13 @@ func TestStepsHoldWhatTheyPromise(t *testing.T) {
 				continue
 			}
 			whole(t, step.Name, out)
+			known := set // what is counted once is counted as anew
+			known.known = map[sizeKey]int{}
+			for range 2 {
+				if _, again := step.Apply(view, known); again.TokensBefore != r.TokensBefore || again.TokensAfter != r.TokensAfter {
+					t.Fatalf("%s: %+v where counts are remembered, else %+v", step.Name, again, r)
+				}
+			}
 			for i, m := range view {
 				if (protected(m, set) || i >= unanswered(view) && typed(m)) && indexOf(out, m.ID) < 0 {
 					t.Fatalf("%s took out %s", step.Name, m.ID)
