@@ -202,6 +202,103 @@ func TestThinkingOfTheRunningTurn(t *testing.T) {
 	}
 }
 
+// running is a turn that has got results of so many tokens, the last but one counted by the provider. No thinking would go,
+// and nothing is in the cache.
+func running(counted int, results ...int) []msg.Message {
+	ms := []msg.Message{user("one")}
+	for i, tokens := range results {
+		id := fmt.Sprint(i)
+		c := call("a"+id, id, "Bash", `{"command":"`+id+`"}`)
+		c.Blocks = c.Blocks[1:]
+		ms = append(ms, c, result(id, words(tokens)))
+	}
+	ms[len(ms)-2].Usage = &msg.Usage{Input: counted}
+	return ms
+}
+
+// What a running turn has found out goes by price only: where the window forces it, a summary keeps it.
+func TestAFullWindowInARunningTurn(t *testing.T) {
+	ms := running(175_000, 60_000, 40_000, 40_000, 40_000, 25_000)
+	for i, m := range ms {
+		if m.Kind == msg.KindAssistant { // so that it pays too little by itself
+			if i > 1 {
+				m.Blocks[0].Name = "Agent"
+			}
+			ms[i].Blocks = append([]msg.Block{{Type: msg.TypeThinking, Text: "hm", Signature: "s"}}, m.Blocks...)
+		}
+	}
+	f := newFull(ms...)
+	f.t.Step = 5
+	f.run(t)
+	if f.asked != 1 {
+		t.Errorf("%d summaries; told %q", f.asked, f.told)
+	}
+}
+
+// In a running turn that has become long, results far back are left out where that pays, whatever the step, and this is said;
+// not where a step is always taken: that one knows no price.
+func TestALongRunningTurn(t *testing.T) {
+	for _, tt := range []struct {
+		always []string
+		want   bool
+	}{{nil, true}, {[]string{"collapse"}, false}} {
+		f := newFull(running(100_000, 60_000, 20_000, 20_000, 5000)...)
+		f.Stage = NewStage(f.deps, Config{Auto: true, Always: tt.always})
+		f.t.Step = 5
+		f.run(t)
+		gone := strings.Contains(strings.Join(shape(f.t.View), "\n"), "r0 [Left out")
+		if told := len(f.told) == 1 && strings.Contains(f.told[0], "no longer sent word for word (collapse)"); gone != tt.want || told != tt.want || f.asked != 0 {
+			t.Errorf("always %v: left out: %v; told %q", tt.always, gone, f.told)
+		}
+	}
+}
+
+// What is always taken is not told of each time.
+func TestAlwaysIsSilent(t *testing.T) {
+	ms := []msg.Message{user("one")}
+	for i := range 9 {
+		id := fmt.Sprint(i)
+		ms = append(ms, call("a"+id, id, "Read", `{"file_path":"/x"}`), result(id, long))
+	}
+	f := newFull(append(ms, end("e"), user("two"))...)
+	f.Stage = NewStage(f.deps, Config{Auto: true, Always: []string{"microcompact"}})
+	f.run(t)
+	if len(f.told) != 0 || cmp.Equal(shape(f.t.View), shape(f.t.Messages)) {
+		t.Errorf("told %q; %q", f.told, shape(f.t.View))
+	}
+}
+
+// Results of the running turn are looked at once half of the window is used.
+func TestWhenResultsOfTheRunningTurnCount(t *testing.T) {
+	for _, tt := range []struct{ size, step, want int }{{93_500, 1, 0}, {93_500, 2, 93_500 / 4}, {93_499, 2, 0}} {
+		f := newFull(user("one"), counted("a", tt.size))
+		f.t.Step = tt.step
+		if got := f.look(f.t).set.Running; got != tt.want {
+			t.Errorf("%d tokens in step %d: %d, want %d", tt.size, tt.step, got, tt.want)
+		}
+	}
+}
+
+// After an undo the conversation is as large as what is sent again, whatever was counted behind the summary.
+func TestSizeAfterAnUndo(t *testing.T) {
+	f := newFull(user("one "+words(50_000)), counted("a", 60_000))
+	if _, err := f.Compact(t.Context(), f.t, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.t.Append(user("two"), counted("b", 3000)); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.look(f.t).size; n != 3000 {
+		t.Errorf("%d tokens before the undo", n)
+	}
+	if _, err := f.Undo(f.t); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.look(f.t).size; n < 35_000 || n > 65_000 {
+		t.Errorf("%d tokens after it", n)
+	}
+}
+
 // What the provider has refused is made smaller whatever we had counted, without a summary too.
 func TestReduceWithoutASummary(t *testing.T) {
 	var ms []msg.Message

@@ -117,8 +117,10 @@ func TestCollapseInTheRunningTurn(t *testing.T) {
 		return []msg.Message{call("a"+id, id, tool, `{"file_path":"/`+id+`"}`), result(id, long)}
 	}
 	short := result("6", "short")
+	failed := use("8", "Bash")
+	failed[1].Blocks[0].IsError = true
 	view := slices.Concat([]msg.Message{user("zero")}, use("0", "Read"), use("9", "Read"), []msg.Message{end("z"), user("one")},
-		use("1", "Read"), use("2", "Skill"), use("3", "AskUserQuestion"), use("4", "Agent"), []msg.Message{user("and this")}, use("5", "Bash"),
+		use("1", "Read"), use("2", "Skill"), use("3", "AskUserQuestion"), use("4", "Agent"), failed, []msg.Message{user("and this")}, use("5", "Bash"),
 		use("6", "Read")[:1], []msg.Message{short}, use("7", "Read"))
 	c, whole := token.Counter{}, " "+clip(long, 70)
 	for _, tt := range []struct {
@@ -128,7 +130,7 @@ func TestCollapseInTheRunningTurn(t *testing.T) {
 		{0, nil},
 		{c.Messages(view[len(view)-1:]), []string{
 			"zero", "m0 thinking", "r0" + whole, "m9 thinking", "r9" + whole, "ez", "one",
-			"m1 thinking", "r1 " + clip(leftOut, 70), "m2", "r2" + whole, "m3", "r3" + whole, "m4", "r4" + whole, "and this", "m5", "r5 " + clip(leftOut, 70),
+			"m1 thinking", "r1 " + clip(leftOut, 70), "m2", "r2" + whole, "m3", "r3" + whole, "m4", "r4" + whole, "m8", "r8" + whole, "and this", "m5", "r5 " + clip(leftOut, 70),
 			"m6", "r6 short", "m7", "r7" + whole,
 		}},
 		{c.Messages(view), nil},

@@ -150,6 +150,14 @@ func TestCutCall(t *testing.T) {
 			t.Errorf("%v, %+v", err, w.t.Reply)
 		}
 	})
+	t.Run("beside a whole call without input, in streams that are mixed", func(t *testing.T) {
+		a, b := toolBlock(0, "a", "ls", ""), toolBlock(1, "b", "Write", `{"c":`)
+		w := newWorld(t, step1{events: seq(start("msg_1"), a[0], b[:2], a[1], b[2], finish("max_tokens"))})
+		if err := w.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		cmpLog(t, w, `assistant msg_1 a=ls{}`, `assistant msg_1 b=Write{} stop=max_tokens`, `user result(b,true)`)
+	})
 	t.Run("beside a whole call", func(t *testing.T) {
 		w := newWorld(t, step1{events: seq(start("msg_1"), toolBlock(0, "a", "Read", `{"p":1}`), toolBlock(1, "b", "Write", `{"c":`), finish("max_tokens"))})
 		if err := w.run(t.Context()); err != nil {

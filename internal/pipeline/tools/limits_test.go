@@ -2,8 +2,10 @@ package tools_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +63,27 @@ func TestAtMostTenAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call that waits for its place when the user interrupts does not run.
+func TestInterruptWhileCallsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		ran := atomic.Int32{}
+		waits := scripted{"W", true, func(ctx context.Context) (tool.Result, error) {
+			ran.Add(1)
+			<-ctx.Done()
+			return tool.Result{}, ctx.Err()
+		}}
+		w := newWorld(slices.Repeat([]string{"W"}, 12)...)
+		time.AfterFunc(time.Second, func() { cancel(turn.ErrInterrupted) })
+		if err := stage(tools.Deps{}, waits).Run(ctx, w.t); !errors.Is(err, turn.ErrInterrupted) {
+			t.Errorf("error %v", err)
+		}
+		if n := ran.Load(); n != 10 || len(w.results()) != 12 {
+			t.Errorf("%d ran; %q", n, w.results())
+		}
+	})
 }
 
 // The classifier judges calls one after the other, also those that could run beside each other: it makes calls of the model.
