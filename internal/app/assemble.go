@@ -97,7 +97,7 @@ func (r *run) engine() error {
 	if h := r.hooks; h != nil {
 		cfg.Shown, cfg.Holds, cfg.ShownPart, cfg.ShownResult = h.displayed, h.displays, h.displayPart, h.displayedResult
 	}
-	cfg.Background, cfg.Kept = r.work, r.work.kept
+	cfg.Background, cfg.Kept = r.work, r.keptNow
 	r.session, r.ledger = engine.New(cfg), account.New(ledger, limits)
 	if r.conv.Resumed {
 		r.takeUp()

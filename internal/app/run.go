@@ -111,6 +111,7 @@ type common struct {
 	agentIDs map[string]bool // those that were given out
 	tempDir  string          // for results of a session that is not kept
 
+	said       saidNow       // by the person, in the turn that runs
 	shells     shellRuns     // commands of the person's own
 	clientTurn chan struct{} // full while a call of a client runs
 	statusMu   sync.Mutex
