@@ -64,13 +64,13 @@ func (r *run) agents() []agent.Def {
 	}
 	if !r.o.Bare && r.o.Recording == nil {
 		p.Managed = config.ManagedDirs()
-		p.Project = r.wants("project") && r.place.Trusted
-		if r.wants("user") {
+		p.Project = r.place.Wants("project") && r.place.Trusted
+		if r.place.Wants("user") {
 			p.Config, p.State = d.Config, d.State
 		}
 	}
 	out := agent.Find(p)
-	if !r.place.Trusted && r.wants("project") && !r.o.Bare && r.o.Recording == nil {
+	if !r.place.Trusted && r.place.Wants("project") && !r.o.Bare && r.o.Recording == nil {
 		for _, def := range agent.Find(agent.Places{Work: d.Work, Root: r.place.Root, Project: true, NoBuiltIn: true}) {
 			real, err := filepath.EvalSymlinks(def.Path)
 			top, topErr := filepath.EvalSymlinks(first(r.place.Root, d.Work))

@@ -43,7 +43,7 @@ func (r *run) openNotes(def *agent.Def) {
 // notesDir is where an agent keeps its notes. Those of a project stay in the project, whatever links it has.
 func (r *run) notesDir(def agent.Def) (string, bool) {
 	off := r.o.Bare || r.o.Recording != nil || sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"))
-	if def.Memory == "" || off || !r.wants(def.Memory) {
+	if def.Memory == "" || off || !r.place.Wants(def.Memory) {
 		return "", false
 	}
 	name, d := dirName(def.Name), r.place.Sys.Dirs

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lathe/internal/agent"
+	"lathe/internal/app/entries"
 	"lathe/internal/mcp"
 	"lathe/internal/sys"
 	"lathe/internal/tool/mcptool"
@@ -20,7 +21,7 @@ func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
 	if (r.o.StrictServers || r.o.Bare) && !given {
 		return nil
 	}
-	if _, exclusive, err := r.managedServers(); (exclusive || err != nil) && def.Scope != agent.Managed {
+	if _, exclusive, err := entries.Managed(r.place); (exclusive || err != nil) && def.Scope != agent.Managed {
 		return nil
 	}
 	scope := mcp.User
@@ -39,7 +40,7 @@ func (r *run) agentServerEntries(def agent.Def) []mcp.Config {
 	note(problems)
 	list, problems = mcp.Merge(list) // the rules for names are those of other entries
 	note(problems)
-	list = r.allowedServers(list, note)
+	list = entries.Allowed(r.place, list, note)
 	if s := r.root().servers; s != nil {
 		taken := map[string]bool{}
 		for _, st := range s.set.Status() {

@@ -17,5 +17,5 @@
 //	query, host            what front ends and hosts ask by name
 //	screen, editor         the same, of the terminal interface and of editors
 //
-// What stands alone is in packages below: conversation, source, usage, keeper, classify, filewatch.
+// What stands alone is in packages below: conversation, source, entries, usage, keeper, classify, filewatch.
 package app

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"lathe/internal/app/entries"
 	"lathe/internal/event"
 	"lathe/internal/mcp"
 	"lathe/internal/msg"
@@ -46,10 +47,11 @@ type servers struct {
 // openServers reads the entries of MCP servers. Nothing is started yet; where there are no servers nothing is built.
 func (r *run) openServers() error {
 	r.tools.registry.Beside(r.serverToolNames, func(name string) (tool.Tool, bool) { return r.serverTool(name, r) })
-	configs, s, err := r.serverEntries()
-	if err != nil || s == nil {
+	configs, err := r.serverEntries()
+	if err != nil || len(configs) == 0 && !r.canCall("mcp_message") { // a host may name servers later
 		return err
 	}
+	s := &servers{r: r}
 	dirs := r.place.Sys.Dirs
 	deps := mcp.Deps{
 		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work), Version: sys.Version,
@@ -60,11 +62,27 @@ func (r *run) openServers() error {
 		deps.Exchange = r.exchange
 	}
 	s.set = mcp.New(deps, configs)
-	for _, name := range r.place.ServerStore().Load(r.projectKeys()...).Disabled {
+	for _, name := range r.place.ServerStore().Load(entries.Keys(r.place)...).Disabled {
 		s.set.Disable(name)
 	}
 	r.servers = s
 	return nil
+}
+
+// serverEntries reads the entries that count here. The demo starts nothing of the user's.
+func (r *run) serverEntries() ([]mcp.Config, error) {
+	if r.o.Recording != nil {
+		return nil, nil
+	}
+	in := entries.In{Place: r.place, Flag: r.o.Servers, Plugins: r.pluginServers, Only: r.o.StrictServers || r.o.Bare}
+	if r.o.Host != nil {
+		in.Hosted = r.o.Host.SDKServers
+	}
+	configs, skipped, err := entries.Read(in)
+	for _, p := range skipped {
+		r.skippedServers = append(r.skippedServers, event.ServerError{Name: p.Name, Type: p.Kind, Message: p.Text})
+	}
+	return configs, err
 }
 
 // startServers begins to connect, once somebody is there to be asked. It returns at once.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/internal/app/entries"
 	"lathe/internal/event"
 	"lathe/internal/mcp"
 	"lathe/internal/msg"
@@ -205,4 +206,17 @@ func (r *run) hostMessage(_ context.Context, in struct {
 		r.servers.set.Deliver(in.Server, in.Message)
 	}
 	return nothing{}, nil
+}
+
+// hostServers reads the entries of a host's request.
+func (r *run) hostServers(raw map[string]json.RawMessage) ([]mcp.Config, map[string]string) {
+	list, problems := mcp.ParseServers(raw, mcp.Flag, "")
+	errs := map[string]string{}
+	note := func(ps []mcp.Problem) {
+		for _, p := range ps {
+			errs[p.Name] = p.Text
+		}
+	}
+	note(problems)
+	return entries.Allowed(r.place, list, note), errs
 }

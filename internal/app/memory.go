@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"lathe/internal/memory"
@@ -23,22 +22,13 @@ func (r *run) loader() *memory.Loader {
 	d := r.place.Sys.Dirs
 	p := memory.Places{
 		Home: d.Home, Config: d.Config, State: d.State, Work: d.Work, Root: r.place.Root, Trusted: r.place.Trusted,
-		User: r.wants("user"), Project: r.wants("project"), Local: r.wants("local"),
+		User: r.place.Wants("user"), Project: r.place.Wants("project"), Local: r.place.Wants("local"),
 		Exclude: r.place.Settings.AllStrings("claudeMdExcludes"),
 	}
 	if sys.IsOn(r.place.Sys.Getenv("CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD")) {
 		p.Extra = r.dirs
 	}
 	return memory.NewLoader(p)
-}
-
-// wants reports whether --setting-sources leaves a source in.
-func (r *run) wants(source string) bool {
-	if r.o.Sources == nil {
-		return true
-	}
-
-	return slices.Contains(r.o.Sources, source)
 }
 
 // memorySources are the sources of instruction files and of the project's memory.
@@ -88,7 +78,7 @@ func (r *run) openMemory() {
 // memoryOn reports whether the project has a memory: by default yes, where the model can write it. A recording has
 // none, since what it holds would not be the same again.
 func (r *run) memoryOn() bool {
-	if !r.instructions() || r.o.Recording != nil || !r.wants("user") {
+	if !r.instructions() || r.o.Recording != nil || !r.place.Wants("user") {
 		return false
 	}
 	_, canWrite := r.tools.registry.Get("Write")

@@ -5,15 +5,19 @@ import (
 	"context"
 	"slices"
 
+	"lathe/internal/app/entries"
 	"lathe/internal/mcp"
 	"lathe/internal/place"
+	"lathe/internal/proc"
 	"lathe/internal/sys"
 )
 
 // Servers are the MCP servers that a session of the options would have, without one.
 type Servers struct {
 	*mcp.Set
-	run *run
+	o     Options
+	place *place.Place
+	procs proc.Group
 }
 
 // OpenServers reads their entries. Nothing is started yet. What is wrong with the settings is told.
@@ -22,41 +26,42 @@ func OpenServers(o Options) (*Servers, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{common: &common{o: &o}, place: p}
-	configs, _, err := r.serverEntries()
+	none := func(func([]mcp.Problem)) []mcp.Config { return nil }
+	configs, _, err := entries.Read(entries.In{Place: p, Flag: o.Servers, Plugins: none, Only: o.StrictServers || o.Bare})
 	for _, n := range append(slices.Clone(p.Settings.Problems), p.Notes...) {
-		r.warn(n)
+		o.warn(n)
 	}
 	if err != nil {
 		return nil, err
 	}
 	d := p.Sys.Dirs
-	s := &Servers{run: r, Set: mcp.New(mcp.Deps{
-		Procs: &r.procs, Environ: p.Sys.Environ, Getenv: p.Sys.Getenv, Dir: d.Work, Project: cmp.Or(p.Root, d.Work), Version: sys.Version,
+	s := &Servers{o: o, place: p}
+	s.Set = mcp.New(mcp.Deps{
+		Procs: &s.procs, Environ: p.Sys.Environ, Getenv: p.Sys.Getenv, Dir: d.Work, Project: cmp.Or(p.Root, d.Work), Version: sys.Version,
 		Roots: []string{d.Work}, Tokens: mcp.NewTokens(d.State),
-	}, configs)}
-	for _, name := range p.ServerStore().Load(projectKeys(p)...).Disabled {
+	}, configs)
+	for _, name := range p.ServerStore().Load(entries.Keys(p)...).Disabled {
 		s.Disable(name)
 	}
 	return s, nil
 }
 
 // Place is where they are.
-func (s *Servers) Place() *place.Place { return s.run.place }
+func (s *Servers) Place() *place.Place { return s.place }
 
 // Close ends them.
 func (s *Servers) Close() {
 	s.Set.Close()
-	s.run.procs.Close()
+	s.procs.Close()
 }
 
 // SignedIn tells the hooks of the place that the person has signed in to a server.
 func (s *Servers) SignedIn(name string) {
-	o := *s.run.o
+	o := s.o
 	o.NoPrompts, o.NoPersist, o.Print = true, true, true
 	r, err := newRun(&o)
 	if err != nil {
-		s.run.warn("hooks are not told of the sign-in: " + err.Error())
+		o.warn("hooks are not told of the sign-in: " + err.Error())
 		return
 	}
 	r.hooks.signedIn(name)
@@ -65,5 +70,5 @@ func (s *Servers) SignedIn(name string) {
 
 // Browse opens an address in the user's browser.
 func (s *Servers) Browse(ctx context.Context, address string) error {
-	return s.run.procs.Browse(ctx, s.run.place.Sys.Environ(), address)
+	return s.procs.Browse(ctx, s.place.Sys.Environ(), address)
 }

@@ -8,6 +8,7 @@ import (
 
 	"lathe/internal/app/conversation"
 	"lathe/internal/app/source"
+	"lathe/internal/event"
 	"lathe/internal/mcp"
 	"lathe/internal/perm"
 	"lathe/internal/pipeline/input"
@@ -138,12 +139,11 @@ func (o *Options) hostTrusts() bool {
 	return o.Host != nil && (slices.Contains(o.Sources, "project") || slices.Contains(o.Sources, "local"))
 }
 
-// log is where warnings go.
-func (o *Options) log() io.Writer {
-	if o.Log == nil {
-		return io.Discard
+// warn tells a person something, who may be nobody.
+func (o *Options) warn(text string) {
+	if o.Log != nil {
+		fmt.Fprintf(o.Log, "lathe: %s\n", event.Aside(text))
 	}
-	return o.Log
 }
 
 // source are the options of where the answers come from. A local command calls no model.

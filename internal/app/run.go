@@ -165,7 +165,7 @@ func newRun(o *Options) (*run, error) {
 	return r, r.assemble()
 }
 
-func (r *run) warn(text string) { fmt.Fprintf(r.o.log(), "lathe: %s\n", event.Aside(text)) }
+func (r *run) warn(text string) { r.o.warn(text) }
 
 // tellNotes says what the user should know before the turn starts.
 func (r *run) tellNotes() {

@@ -15,8 +15,8 @@ func (r *run) skills() []skill.Skill {
 		return nil
 	}
 	d := r.place.Sys.Dirs
-	p := skill.Places{Work: r.place.Project, Root: r.place.ProjectRoot, Plugins: r.pluginPlaces(), Project: r.wants("project"), Trusted: r.place.Trusted, Extra: r.skillDirs()}
-	if r.wants("user") {
+	p := skill.Places{Work: r.place.Project, Root: r.place.ProjectRoot, Plugins: r.pluginPlaces(), Project: r.place.Wants("project"), Trusted: r.place.Trusted, Extra: r.skillDirs()}
+	if r.place.Wants("user") {
 		p.Config, p.State = d.Config, d.State
 	}
 	r.place.Settings.Decode("skillOverrides", &p.Overrides)

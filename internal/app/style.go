@@ -41,8 +41,8 @@ func (r *run) styles() []style.Style {
 		return style.Find(style.Places{})
 	}
 	d := r.place.Sys.Dirs
-	p := style.Places{Managed: config.ManagedDirs(), Work: r.place.Project, Root: r.place.ProjectRoot, Project: r.wants("project") && r.place.Trusted}
-	if r.wants("user") {
+	p := style.Places{Managed: config.ManagedDirs(), Work: r.place.Project, Root: r.place.ProjectRoot, Project: r.place.Wants("project") && r.place.Trusted}
+	if r.place.Wants("user") {
 		p.Config, p.State = d.Config, d.State
 	}
 	for _, l := range r.pluginsNow().list {

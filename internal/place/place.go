@@ -255,3 +255,8 @@ func (p *Place) ServerStore() mcp.Store {
 	}
 	return mcp.NewStore(d.State, other)
 }
+
+// Wants reports whether the options leave a source of settings in: user, project or local.
+func (p *Place) Wants(source string) bool {
+	return p.Places.Sources == nil || slices.Contains(p.Places.Sources, source)
+}
