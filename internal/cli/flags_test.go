@@ -97,3 +97,67 @@ func TestMistypedCommands(t *testing.T) {
 		t.Errorf("a prompt of -p was taken for a command: %q", got)
 	}
 }
+
+// Flags that are not written as an option of the session become one.
+func TestFlagsBecomeOptions(t *testing.T) {
+	text := func(s *string) string {
+		if s == nil {
+			return "(nil)"
+		}
+		return *s
+	}
+	for line, is := range map[string]func(o *flags) bool{
+		"": func(o *flags) bool {
+			return o.System == nil && o.Sources == nil && o.Tools == nil && o.ThinkingBudget == nil && o.Window == 0 && !o.Refreeze && o.Setup == ""
+		},
+		"--system-prompt=be brief":         func(o *flags) bool { return text(o.System) == "be brief" },
+		"--system-prompt=":                 func(o *flags) bool { return o.System == nil },
+		"--setting-sources=":               func(o *flags) bool { return o.Sources != nil && len(o.Sources) == 0 },
+		"--setting-sources=user, local":    func(o *flags) bool { return cmp.Equal(o.Sources, []string{"user", "local"}) },
+		"--tools=":                         func(o *flags) bool { return cmp.Equal(o.Tools, []string{""}) },
+		"--max-thinking-tokens=0":          func(o *flags) bool { return o.ThinkingBudget != nil && *o.ThinkingBudget == 0 },
+		"--thinking=disabled":              func(o *flags) bool { return o.NoThinking },
+		"--autocompact=auto":               func(o *flags) bool { return o.Window < 0 },
+		"--autocompact=500k":               func(o *flags) bool { return o.Window == 500_000 },
+		"--permission-prompts=none":        func(o *flags) bool { return o.Unattended },
+		"--system-prompt-snapshot=off":     func(o *flags) bool { return o.Refreeze },
+		"--session-mirror":                 func(o *flags) bool { return o.Mirror != nil },
+		"--init":                           func(o *flags) bool { return o.Setup == "init" },
+		"--maintenance":                    func(o *flags) bool { return o.Setup == "maintenance" },
+		"--plugin-dir=a":                   func(o *flags) bool { return cmp.Equal(o.Plugins, []app.PluginDir{{Path: "a", MCP: true}}) },
+		"--plugin-dir-no-mcp=a":            func(o *flags) bool { return cmp.Equal(o.Plugins, []app.PluginDir{{Path: "a"}}) },
+		"--project-config-root=elsewhere":  func(o *flags) bool { return o.ConfigRoot == "elsewhere" },
+		"--dangerously-skip-permissions":   func(o *flags) bool { return o.SkipPermissions && o.Mode == "" },
+		"--append-system-prompt-file=rule": func(o *flags) bool { return o.AppendFile == "rule" },
+	} {
+		var args []string
+		if line != "" {
+			args = []string{line}
+		}
+		o, _, err := parseFlags(args)
+		if err != nil || !is(o) {
+			t.Errorf("lathe %s: %v, %+v", line, err, o)
+		}
+	}
+}
+
+// What cannot be meant is refused with the name of the flag.
+func TestFlagsRefused(t *testing.T) {
+	for line, want := range map[string]string{
+		"--output-format xml":                             "--output-format must be",
+		"--max-turns 0":                                   "--max-turns must be",
+		"--effort huge":                                   "--effort must be",
+		"--autocompact 12":                                "--autocompact",
+		"--allowedTools Bash(":                            "--allowedTools: the rule",
+		"--permission-prompt-tool ask":                    "--permission-prompt-tool must be",
+		"--permission-prompt-tool stdio":                  "asks the host",
+		"--resume-drops-turn x":                           "--resume-session-at",
+		"--system-prompt-snapshot maybe":                  "--system-prompt-snapshot must be",
+		"-c --session-id 6f1c8a5e-3a53-4d8a-9d53-0c1f0f5": "--fork-session",
+		"--modle x":                                       "Did you mean --model?",
+	} {
+		if _, _, err := parseFlags(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("lathe %s: %v, want %q", line, err, want)
+		}
+	}
+}
