@@ -54,9 +54,12 @@ var apart = map[string][]string{
 	"app": {"front/..."},
 	"cli": {
 		"engine", "turn", "pipeline", "pipeline/...", "tool", "tool/...", "provider", "provider/...", "hook", "agent", "skill", "plugin",
-		"memory", "style", "checkpoint", "complete", "price", "session/jsonl",
+		"memory", "style", "checkpoint", "complete", "price", "session/jsonl", "app/...",
 	},
 }
+
+// libraryMay are the packages of ours that the Go library, package agent at the root, is a translation of.
+var libraryMay = map[string]bool{"app": true, "app/conversation": true, "place": true, "event": true, "msg": true, "session": true, "tool": true}
 
 const module = "lathe/internal/"
 
@@ -128,6 +131,16 @@ func TestImports(t *testing.T) {
 			to, ours := strings.CutPrefix(imp, module)
 			if ours && !allowed(name, from, to) {
 				t.Errorf("%s (row %d) must not import %s (row %d)", name, from, to, level(to))
+			}
+		}
+	}
+}
+
+func TestLibraryImports(t *testing.T) {
+	for _, p := range list(t) {
+		for _, imp := range p.Imports {
+			if to, ours := strings.CutPrefix(imp, module); ours && p.ImportPath == "lathe/agent" && !libraryMay[to] {
+				t.Errorf("the Go library must not import %s: it reaches a session through package app", to)
 			}
 		}
 	}
