@@ -357,7 +357,7 @@ func (r *run) shellLine(ctx context.Context, s skill.Skill, command, by string, 
 		return "[a shell command stood here; the settings switch those off (disableSkillShellExecution)]", nil
 	}
 	if !r.mayGrant(s) {
-		return "", lineRefused(pattern, "%s comes from a project that is not trusted, so nothing of it is run (lathe trust, or --trust for one run)", s.Path)
+		return "", lineRefused(pattern, "%s comes from a project that is not trusted, or has changed since this session began, so nothing of it is run (lathe trust, or --trust for one run)", s.Path)
 	}
 	bash, ok := r.tools.registry.Get("Bash")
 	if !ok {

@@ -38,9 +38,9 @@ func definitions(dir string) []Grant {
 	}
 	switch {
 	case l.entries > entriesMost:
-		l.out = append(l.out, Grant{Key: "definitions", Text: fmt.Sprintf("more than can be looked at (%d)", time.Now().UnixNano()), File: dir, Line: 1})
+		l.out = append(l.out, Grant{Key: Unlisted, Text: fmt.Sprintf("more than can be looked at (%d)", time.Now().UnixNano()), File: dir, Line: 1})
 	case l.seen > definitionsMost:
-		l.out = append(l.out, Grant{Key: "definitions", Text: fmt.Sprintf("more than can be shown: sha256 %x", l.rest.Sum(nil)), File: dir, Line: 1})
+		l.out = append(l.out, Grant{Key: Unlisted, Text: fmt.Sprintf("more than can be shown: sha256 %x", l.rest.Sum(nil)), File: dir, Line: 1})
 	}
 	return l.out
 }
@@ -103,6 +103,12 @@ func Deeper(dir string, among ...string) []Grant {
 	out := definitions(dir)
 	return append(out, scripts(out, append([]string{dir}, among...))...)
 }
+
+// Unlisted is the key of the grant that stands for definitions of which there are too many to be listed.
+const Unlisted = "definitions"
+
+// Power is the part of a definition that runs or allows something, "" for none.
+func Power(path string) string { return powerOf(path) }
 
 // powerOf is the part of a definition that has power, "" for none. A file that is too large to be read is one to approve.
 func powerOf(path string) string {

@@ -3,6 +3,7 @@ package place
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 
 	"lathe/internal/config"
 	"lathe/internal/file"
@@ -52,7 +53,37 @@ func (p *Place) TrustsAt(path string) bool {
 			return p.trustsDeeper(dir)
 		}
 	}
-	return true
+	return p.trustedNow || p.asApproved(path)
+}
+
+// asApproved reports whether what a definition at the project's top has of power, and what the programs hold that its hooks
+// name, is what was there when the project was found trusted: a session may run for long, and files change meanwhile.
+func (p *Place) asApproved(path string) bool {
+	if config.Power(path) == "" {
+		return true
+	}
+	dirs := slices.DeleteFunc([]string{p.Sys.Dirs.Work, p.Root}, func(d string) bool { return d == "" })
+	now := config.Deeper(dirs[len(dirs)-1], dirs...)
+	known := func(g config.Grant) bool {
+		return slices.ContainsFunc(p.Grants, func(o config.Grant) bool { return o.Key == g.Key && o.File == g.File && o.Text == g.Text })
+	}
+	i := slices.IndexFunc(now, func(g config.Grant) bool { return g.File == path || sameFile(g.File, path) })
+	if i < 0 { // beyond the list: what is there is known as a whole
+		i = slices.IndexFunc(now, func(g config.Grant) bool { return g.Key == config.Unlisted })
+	}
+	if i < 0 || !known(now[i]) {
+		return false
+	}
+	return !slices.ContainsFunc(now, func(g config.Grant) bool { return g.Key == "script of "+now[i].Key && !known(g) })
+}
+
+func sameFile(a, b string) bool {
+	x, err := filepath.EvalSymlinks(a)
+	if err != nil {
+		return false
+	}
+	y, err := filepath.EvalSymlinks(b)
+	return err == nil && x == y
 }
 
 // Deeper are the folders from the one that the session started in up to the top of the project, without that. They are read

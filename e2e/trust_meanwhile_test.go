@@ -1,0 +1,52 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/internal/fakeapi"
+)
+
+// Trust is in what was there when it was given: what a definition runs or allows that came, or changed, while the session
+// runs does not count in it.
+func TestTrustWhileFilesChange(t *testing.T) {
+	t.Parallel()
+	const skill = "---\nname: deploy\ndescription: deploys\nallowed-tools: Bash(touch *)\n---\nHere: !`touch %`\n"
+	for name, c := range map[string]struct {
+		path, text string // written while the session runs
+		runs       bool
+	}{
+		"nothing":         {"", "", true},
+		"other words":     {".claude/skills/deploy/SKILL.md", strings.Replace(skill, "%", "ran", 1) + "More words.\n", true},
+		"another command": {".claude/skills/deploy/SKILL.md", strings.Replace(skill, "%", "ran", 1) + "And: !`touch more`\n", false},
+		"another skill":   {".claude/skills/late/SKILL.md", strings.ReplaceAll(strings.Replace(skill, "%", "ran", 1), "deploy", "late"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var r *rig
+			r = newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+				a := fakeapi.Text("done")
+				if first(q) {
+					called := "deploy"
+					if c.path != "" {
+						r.file(c.path, c.text)
+						if strings.Contains(c.path, "late") {
+							called = "late"
+						}
+					}
+					a = answer(fakeapi.Call("Skill", map[string]any{"skill": called}))
+				}
+				return &a
+			}})
+			r.file(".claude/skills/deploy/SKILL.md", strings.Replace(skill, "%", "ran", 1))
+			r.must("trust")
+			r.run("-p", "deploy it", "--allowedTools", "Skill")
+			_, err := os.Stat(filepath.Join(r.dir, "ran"))
+			if (err == nil) != c.runs {
+				t.Errorf("ran: %v; %s", err == nil, r.last().LastToolResult())
+			}
+		})
+	}
+}
