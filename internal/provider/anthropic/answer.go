@@ -44,7 +44,6 @@ func (a *answer) read(ctx context.Context) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, errLeft):
-		a.whole = false
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

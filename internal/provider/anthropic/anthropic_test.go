@@ -348,10 +348,44 @@ func TestCancel(t *testing.T) {
 			cancel(cause)
 		}
 	}
-	if !errors.Is(last, cause) {
-		t.Errorf("error %v, want %v", last, cause)
+	var failed *provider.Error
+	if !errors.Is(last, cause) || errors.As(last, &failed) {
+		t.Errorf("error %#v, want %v, which is no failure of the provider", last, cause)
 	}
 	<-gone
+}
+
+// The request id of an error that names one is that, else the response's.
+func TestRequestIDOfErrors(t *testing.T) {
+	for id, more := range map[string]string{"req_header": "", "req_inner": `,"request_id":"req_inner"`} {
+		url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Header().Set("request-id", "req_header")
+			_, _ = io.WriteString(w, startEvent+`data: {"type":"error","error":{"type":"overloaded_error","message":"x"}`+more+"}\n\n")
+		})
+		_, _, err := collect(t.Context(), client(t, Options{BaseURL: url}), request())
+		var failed *provider.Error
+		if !errors.As(err, &failed) || failed.RequestID != id {
+			t.Errorf("%#v, want the id %s", err, id)
+		}
+	}
+}
+
+// An answer without end is not kept in memory.
+func TestHugeAnswer(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for chunk := []byte(strings.Repeat(" ", 1<<20)); ; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	})
+	_, _, err := collect(t.Context(), client(t, Options{BaseURL: url}), request())
+	var failed *provider.Error
+	if !errors.As(err, &failed) || failed.Kind != provider.Malformed || failed.Message != "the answer is too large" {
+		t.Errorf("error %v", err)
+	}
 }
 
 // A whole answer gives its connection back; a loop that is left closes it.

@@ -142,7 +142,7 @@ func authorities(getenv func(string) string) (func() (*x509.CertPool, error), er
 	}
 	var texts [][]byte
 	for _, v := range []struct{ name, file string }{{"SSL_CERT_FILE", trust}, {"NODE_EXTRA_CA_CERTS", extra}} {
-		if v.file == "" || v.name != "SSL_CERT_FILE" && v.file == trust {
+		if v.file == "" {
 			continue
 		}
 		text, err := os.ReadFile(v.file)

@@ -141,25 +141,39 @@ func TestReaderErrors(t *testing.T) {
 }
 
 func TestReaderLimit(t *testing.T) {
-	r := NewReader(io.MultiReader(strings.NewReader("data: "), endless{}))
-	r.max = 1 << 20
-	for {
-		if _, err := r.Next(); err != nil {
-			if !errors.Is(err, ErrTooLarge) {
-				t.Errorf("error %v, want %v", err, ErrTooLarge)
+	for _, src := range []io.Reader{io.MultiReader(strings.NewReader("data: "), endless("x")), endless("data: a line of many\n")} {
+		r := NewReader(src)
+		r.max = 1 << 20
+		for n := 0; ; n++ {
+			if _, err := r.Next(); err != nil {
+				if !errors.Is(err, ErrTooLarge) {
+					t.Errorf("error %v, want %v", err, ErrTooLarge)
+				}
+				break
 			}
-			return
+			if n > 10_000 {
+				t.Fatal("there is no limit")
+			}
 		}
 	}
 }
 
-type endless struct{}
-
-func (endless) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
+// A source that neither gives nor ends is an error, and no end.
+func TestReaderWithoutProgress(t *testing.T) {
+	if _, err := NewReader(endless("")).Next(); !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("error %v", err)
 	}
-	return len(p), nil
+}
+
+// endless gives a text again and again.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for len(e) > 0 && len(p)-n >= len(e) {
+		n += copy(p[n:], e)
+	}
+	return n, nil
 }
 
 func FuzzReader(f *testing.F) {

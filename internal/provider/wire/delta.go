@@ -103,17 +103,14 @@ func (s *scanner) str() string {
 	}
 	start := s.pos - 1
 	for ; s.pos < len(s.data); s.pos++ {
-		switch c := s.data[s.pos]; {
-		case c == '"':
+		switch s.data[s.pos] {
+		case '"':
 			s.pos++
 			text, ok := msg.Unquote(s.data[start:s.pos])
 			s.ok = ok
 			return text
-		case c == '\\':
+		case '\\':
 			s.pos++
-		case c < 0x20:
-			s.ok = false
-			return ""
 		}
 	}
 	s.ok = false

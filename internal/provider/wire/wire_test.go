@@ -84,6 +84,10 @@ func TestFastDelta(t *testing.T) {
 	for _, d := range deltas {
 		checkFast(t, []byte(d))
 	}
+	far := []byte(`{"type":"content_block_delta","index":36893488147419103232,"delta":{"type":"text_delta","text":"x"}}`)
+	if c, ok := fastDelta(far); ok { // it would be 0
+		t.Errorf("an index that is no number here: %d", c.Index)
+	}
 	for _, d := range deltas[:3] {
 		if _, ok := fastDelta([]byte(d)); !ok {
 			t.Errorf("%s was left to the slow reader", d)
@@ -174,6 +178,7 @@ func TestError(t *testing.T) {
 		{403, body("permission_error", "no"), provider.Forbidden, "no"},
 		{404, body("not_found_error", "model: x"), provider.NotFound, "model: x"},
 		{413, body("request_too_large", "Request exceeds the maximum size"), provider.TooLarge, "Request exceeds the maximum size"},
+		{413, body("invalid_request_error", "Request exceeds the maximum size"), provider.TooLarge, "Request exceeds the maximum size"},
 		{429, body("rate_limit_error", "slow down"), provider.RateLimit, "slow down"},
 		{429, body("rate_limit_error", "spend limit reached"), provider.Billing, "spend limit reached"},
 		{500, `{"error":"boom"}`, provider.Server, "boom"},

@@ -234,6 +234,26 @@ func TestSharedFolder(t *testing.T) {
 	}
 }
 
+// A session goes with the folder of its project, whatever its directory was called when it began; one id in two projects
+// means neither from a third.
+func TestMovedProjects(t *testing.T) {
+	s, start := testStore(t)
+	log, err := s.Create(start)
+	must(t, err)
+	must(t, log.Append(user("u1", "", "a")))
+	data, err := os.ReadFile(log.Path())
+	must(t, err)
+	moved := t.TempDir()
+	must(t, os.MkdirAll(s.ProjectDir(moved), 0o700))
+	must(t, os.WriteFile(filepath.Join(s.ProjectDir(moved), filepath.Base(log.Path())), data, 0o600))
+	if list, err := s.List(moved); err != nil || len(list) != 1 {
+		t.Errorf("where it was moved: %+v %v", list, err)
+	}
+	if m, err := s.Find(t.TempDir(), log.ID()); !errors.Is(err, session.ErrNotFound) {
+		t.Errorf("from a third: %+v %v", m, err)
+	}
+}
+
 // FuzzRead: no bytes make the reader fail or hang; what it gives has ids, each once, and can be stored again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(typed("u1", "-") + said("a1", "u1", "m1") + boundary("b", "a1", `,"compactMetadata":{"preservedMessages":{"uuids":["a1"]}}`) + summary("s", "b")))

@@ -297,12 +297,42 @@ func TestBrokenRawJSON(t *testing.T) {
 	must(t, err)
 	m := answer("a1", "", "m", msg.ToolUse("t", "Read", json.RawMessage(`{"a`)), msg.ToolUse("t2", "Read", json.RawMessage("{\n\"a\": 1}")))
 	m.ToolOutput = json.RawMessage("not json\n")
-	must(t, log.Append(m))
+	odd := answer("a2", "a1", "m2", msg.Block{Type: "strange", Raw: json.RawMessage(`{"type":`)})
+	odd.Extra = json.RawMessage("not json")
+	must(t, log.Append(m, odd))
 	state, err := Read(log.Path(), "")
 	must(t, err)
 	want := []msg.Block{msg.ToolUse("t", "Read", json.RawMessage(`"{\"a"`)), msg.ToolUse("t2", "Read", json.RawMessage(`{"a":1}`))}
 	if d := cmp.Diff(want, state.Messages[0].Blocks); d != "" || len(state.Notes) > 0 {
 		t.Fatal(d, state.Notes)
+	}
+	if d := cmp.Diff([]msg.Block{msg.Text(`{"type":`)}, state.Messages[1].Blocks); d != "" {
+		t.Error(d)
+	}
+}
+
+// State that waited for the first message is written once.
+func TestStateBeforeTheFirstMessage(t *testing.T) {
+	s, start := testStore(t)
+	log, err := s.Create(start)
+	must(t, err)
+	must(t, log.Keep("title", "mine"))
+	must(t, log.Append(user("u1", "", "a")))
+	must(t, log.Append(user("u2", "u1", "b")))
+	data, err := os.ReadFile(log.Path())
+	must(t, err)
+	if n := strings.Count(string(data), "mine"); n != 1 {
+		t.Errorf("%d times:\n%s", n, data)
+	}
+}
+
+// A file that became shorter while it was read is read as far as it is there.
+func TestReadOfAShorterFile(t *testing.T) {
+	for _, size := range []int{10, 3 * chunkSize / 2} {
+		text := []byte(strings.Repeat("x", size))
+		if got, err := readAll(bytes.NewReader(text), int64(2*size)); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("%d of %d bytes, %v", len(got), size, err)
+		}
 	}
 }
 

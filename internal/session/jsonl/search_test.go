@@ -1,8 +1,11 @@
 package jsonl_test
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"lathe/internal/msg"
 	"lathe/internal/session/jsonl"
@@ -39,6 +42,19 @@ func TestHolds(t *testing.T) {
 		if got != where || ok != (where != "") {
 			t.Errorf("Holds(%q) = %q, %v", want, got, ok)
 		}
+	}
+	if err := log.Append(text(msg.KindAssistant, false, "needle "+strings.Repeat("日", 100))); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := jsonl.Holds(log.Path(), "needle"); !ok || !utf8.ValidString(got) {
+		t.Errorf("a character was cut: %q", got)
+	}
+	data, err := os.ReadFile(log.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(log.Path()), "agent-x.jsonl"), data, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	all, err := s.ListAll()
 	if err != nil || len(all) != 1 || all[0].Prompt != `/fix the "Ärger"` {
