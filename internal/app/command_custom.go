@@ -308,6 +308,14 @@ func (r *run) mayGrant(s skill.Skill) bool {
 	return r.place.TrustsAt(s.Path)
 }
 
+// untrusted says why nothing of a skill is run.
+func (r *run) untrusted(s skill.Skill) string {
+	if r.place.Trusted && file.Below(r.place.Project, s.Path) {
+		return "%s runs something else than when you trusted the project, so nothing of it is run (lathe trust shows and approves it)"
+	}
+	return "%s comes from a project that is not trusted, so nothing of it is run (lathe trust, or --trust for one run)"
+}
+
 // Who loads a skill, as hooks are told.
 const (
 	byUser  = "user"
@@ -357,7 +365,7 @@ func (r *run) shellLine(ctx context.Context, s skill.Skill, command, by string, 
 		return "[a shell command stood here; the settings switch those off (disableSkillShellExecution)]", nil
 	}
 	if !r.mayGrant(s) {
-		return "", lineRefused(pattern, "%s comes from a project that is not trusted, or has changed since this session began, so nothing of it is run (lathe trust, or --trust for one run)", s.Path)
+		return "", lineRefused(pattern, r.untrusted(s), s.Path)
 	}
 	bash, ok := r.tools.registry.Get("Bash")
 	if !ok {
