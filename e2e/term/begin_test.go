@@ -156,3 +156,26 @@ func TestAForkHasATitleOfItsOwn(t *testing.T) {
 	s = r.start(100, 30, "-r")
 	s.waitFor("Go on with a session", "my work (fork)")
 }
+
+// What a session came to stays behind on the terminal, and how to go on with it; of one without a prompt nothing does.
+func TestLeavingTellsWhatItCost(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(fakeapi.Text("Hello.")))
+	s := r.start(100, 30)
+	s.waitFor("manual mode")
+	s.keys("hi<enter>")
+	s.waitFor("Hello.", "manual mode")
+	s.keys("<c-d><c-d>")
+	s.end()
+	text := s.all()
+	cost, bye := strings.Index(text, "Total cost:"), strings.Index(text, "Go on with this session: lathe --resume ")
+	if cost < 0 || bye < cost || !strings.Contains(text, "Usage by model:") {
+		t.Errorf("it leaves behind:\n%s", text)
+	}
+	s = r.start(100, 30)
+	s.waitFor("manual mode")
+	s.keys("<c-d><c-d>")
+	s.end()
+	if text := s.all(); strings.Contains(text, "Total cost") {
+		t.Errorf("a session without a prompt leaves behind:\n%s", text)
+	}
+}

@@ -98,6 +98,9 @@ func (r *run) checkTrust() check {
 	if r.place.SavedRules {
 		return check{checkOK, "trust", "this project is not trusted; of its settings only the permission rules count that you saved in it"}
 	}
+	if len(r.place.Grants) == 0 {
+		return check{checkOK, "trust", "nothing of this project needs trust"}
+	}
 	return check{checkNote, "trust", "this project is not trusted: its settings only restrict, and nothing of it runs by itself (lathe trust)"}
 }
 

@@ -118,12 +118,14 @@ func (o *flags) openDebug(s *app.Session, st Streams) (log *headless.Debug, done
 }
 
 // grey prints what the session used on standard error, dimmed where that is a terminal.
-func grey(s *app.Session, st Streams) {
+func grey(s *app.Session, st Streams) { greyLines(s.Summary(), s.Place().Sys.Getenv, st) }
+
+func greyLines(lines []string, getenv func(string) string, st Streams) {
 	on, off := "", ""
-	if isTerminal(st.Err) && s.Place().Sys.Getenv("NO_COLOR") == "" {
+	if isTerminal(st.Err) && getenv("NO_COLOR") == "" {
 		on, off = "\x1b[2m", "\x1b[0m"
 	}
-	for _, l := range s.Summary() {
+	for _, l := range lines {
 		fmt.Fprintf(st.Err, "%s%s%s\n", on, event.InertLine(l), off)
 	}
 }

@@ -61,6 +61,7 @@ func runTerminal(o *flags, st Streams) int {
 	if left.Err != nil {
 		return report(st, left.Err)
 	}
+	greyLines(left.Summary, os.Getenv, st)
 	for _, l := range left.Goodbye {
 		fmt.Fprintln(st.Out, event.InertLine(l))
 	}
@@ -132,6 +133,7 @@ func (s *screen) start(ctx context.Context, req tui.Start) (*tui.Session, error)
 	out := &tui.Session{
 		Conn: conn, ID: live.ID(), Resumed: live.Resumed(), Model: live.Model(), Mode: live.Mode(),
 		Settings: screenSettings(live), StateDir: p.Sys.Dirs.State, Key: hex.EncodeToString(sum[:8]), Redact: p.Redact.String,
+		Summary: live.Summary,
 		Close: func() {
 			live.Disconnect()
 			s.mu.Lock()

@@ -80,6 +80,7 @@ type Session struct {
 	StateDir string              // where drafts and history are kept
 	Key      string              // of the directory, for drafts and history
 	Redact   func(string) string // takes secrets out of what is kept
+	Summary  func() []string     // what the session came to, in lines; may be nil
 }
 
 // Settings are those of the user's settings that concern the screen.
@@ -110,5 +111,6 @@ type Outcome struct {
 	Code    int
 	Err     error    // no session could be built: it is for the shell, the screen has gone
 	Demo    bool     // the person wants to see the demo
+	Summary []string // what the session came to, to print in a quiet colour
 	Goodbye []string // lines to print
 }

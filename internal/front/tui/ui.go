@@ -303,8 +303,12 @@ func (u *ui) leave() {
 	_ = u.inline.Leave()
 	u.tty.Close()
 	if u.session != nil {
-		u.outcome.Goodbye = append(u.outcome.Goodbye, u.goodbye()...)
+		bye := u.goodbye()
+		u.outcome.Goodbye = append(u.outcome.Goodbye, bye...)
 		u.session.Close()
+		if len(bye) > 0 && u.session.Summary != nil {
+			u.outcome.Summary = u.session.Summary()
+		}
 	}
 }
 

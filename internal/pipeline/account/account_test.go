@@ -286,6 +286,7 @@ func TestSummary(t *testing.T) {
 			"claude-opus-5-5": {Input: 12, Output: 2100, CacheRead: 1_234_567, CacheWrite: 3400, Cost: 1.23, WebSearch: 2},
 			"llama":           {Input: 5, Output: 6},
 		},
+		Side: map[string]SideTotal{"summary": {Calls: 1, ModelTotal: ModelTotal{Input: 3, CacheRead: 20_000, Output: 900, Cost: 0.02}}, "hook": {Calls: 2, ModelTotal: ModelTotal{Input: 12}}},
 	}
 	want := []string{
 		"Total cost:            $1.23",
@@ -295,6 +296,9 @@ func TestSummary(t *testing.T) {
 		"Usage by model:",
 		"    claude-opus-5-5: 12 input, 2.1k output, 1.2m cache read, 3.4k cache write ($1.23), 2 web searches",
 		"    llama: 5 input, 6 output, 0 cache read, 0 cache write (price unknown)",
+		"Of that, on the side:",
+		"    hook: 2 calls, 12 input, 0 output ($0.0000)",
+		"    summary: 1 call, 20.0k input, 900 output ($0.0200)",
 	}
 	if diff := cmp.Diff(want, Summary(totals, price.Default())); diff != "" {
 		t.Error(diff)

@@ -2,6 +2,8 @@ package account
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,6 +37,23 @@ func Summary(t Totals, table *price.Table) []string {
 			line += fmt.Sprintf(", %d web searches", m.WebSearch)
 		}
 		lines = append(lines, line)
+	}
+	return append(lines, sideLines(t)...)
+}
+
+// sideLines say what of the totals were calls outside the conversations.
+func sideLines(t Totals) []string {
+	if len(t.Side) == 0 {
+		return nil
+	}
+	lines := []string{"Of that, on the side:"}
+	for _, purpose := range slices.Sorted(maps.Keys(t.Side)) {
+		s := t.Side[purpose]
+		calls := "1 call"
+		if s.Calls != 1 {
+			calls = fmt.Sprintf("%d calls", s.Calls)
+		}
+		lines = append(lines, fmt.Sprintf("    %s: %s, %s input, %s output (%s)", purpose, calls, count(s.Input+s.CacheRead+s.CacheWrite), count(s.Output), usd(s.Cost)))
 	}
 	return lines
 }
