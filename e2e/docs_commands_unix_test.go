@@ -29,7 +29,7 @@ func TestDocumentedCommands(t *testing.T) {
 		"lathe -p \"list the":     1, // the fake gives no answer of that form
 		"lathe config KEY":        1,
 	}
-	other := regexp.MustCompile(`^lathe$|[<[…]|jq|/release|demo|\.png| acp|--permission-mode plan|--input-format|inspect --web|dev fake-api`) // forms, screens, servers, other programs
+	other := regexp.MustCompile(`^lathe( -[cr])?$|[<[…]|jq|/release|demo|\.png| acp|--permission-mode plan|--input-format|inspect --web|dev fake-api`) // forms, screens, servers, other programs
 	r := newRig(t, &fakeapi.Script{Default: &fakeapi.Answer{Text: "well"}})
 	r.file("log.txt", "a line\n")
 	r.file("parser.go", "package main\n")
