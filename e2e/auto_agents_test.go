@@ -25,24 +25,40 @@ func TestReviewOfASubagentsCall(t *testing.T) {
 		}
 		return &a
 	}})
+	checkReviews := func(want int, said func(review int, user string) bool) {
+		t.Helper()
+		reviews := 0
+		for _, q := range r.api.Requests() {
+			text := q.LastUserText()
+			if !strings.Contains(text, "You review one tool call") {
+				continue
+			}
+			reviews++
+			_, data, _ := strings.Cut(text, "Answer with one JSON object")
+			_, rest, _ := strings.Cut(data, "<user>")
+			user, rest, _ := strings.Cut(rest, "</user>")
+			if strings.Contains(user, "LAUNDERED") || !strings.Contains(rest, "LAUNDERED") || !said(reviews, user) {
+				t.Errorf("review %d: %s", reviews, text)
+			}
+		}
+		if reviews != want {
+			t.Errorf("%d reviews, want %d", reviews, want)
+		}
+	}
 	r.must("-p", "tidy the notes", "--agents", worker, "--permission-mode", "auto")
 	r.must("-c", "-p", "and the drafts", "--agents", worker, "--permission-mode", "auto")
-	reviews := 0
-	for _, q := range r.api.Requests() {
-		body := string(q.Body)
-		if !strings.Contains(body, "You review one tool call") {
-			continue
-		}
-		reviews++
-		text := q.LastUserText()
-		_, data, _ := strings.Cut(text, "Answer with one JSON object")
-		_, rest, _ := strings.Cut(data, "<user>")
-		user, rest, _ := strings.Cut(rest, "</user>")
-		if !strings.Contains(user, "tidy the notes") || strings.Contains(user, "LAUNDERED") || !strings.Contains(rest, "LAUNDERED") || reviews == 2 && !strings.Contains(user, "and the drafts") {
-			t.Errorf("review %d: %s", reviews, text)
-		}
-	}
-	if reviews != 2 {
-		t.Errorf("%d reviews", reviews)
-	}
+	checkReviews(2, func(n int, user string) bool {
+		return strings.Contains(user, "tidy the notes") && strings.Contains(user, "and the drafts") == (n == 2)
+	})
+	h := r.host(t, "--agents", worker, "--permission-mode", "auto") // what was said in a conversation that was left does not count
+	h.user("and all the letters")
+	h.typed("result")
+	h.user("/clear")
+	h.typed("result")
+	h.user("look")
+	h.typed("result")
+	h.end()
+	checkReviews(4, func(n int, user string) bool {
+		return n < 4 || strings.Contains(user, "look") && !strings.Contains(user, "letters")
+	})
 }

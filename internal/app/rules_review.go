@@ -62,6 +62,13 @@ func (s *saidNow) add(messages []msg.Message) {
 	s.list = s.list[max(0, len(s.list)-most):]
 }
 
+// forget is called when the turn has ended.
+func (s *saidNow) forget() {
+	s.mu.Lock()
+	s.list = nil
+	s.mu.Unlock()
+}
+
 // keptNow is told of messages of the session itself that are on disk now.
 func (r *run) keptNow(messages []msg.Message) {
 	r.work.kept(messages)

@@ -234,6 +234,7 @@ func (r *run) afterTurn(t *turn.Turn) {
 	r.toolStage.Wait()
 	if r.agent == nil {
 		r.keepDir()
+		r.said.forget() // the session has them now, where they were not taken back
 	}
 	if t.Stop == nil {
 		r.touchedMu.Lock()

@@ -376,12 +376,12 @@ func (s *Session) write(ms []msg.Message) ([]msg.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]msg.Message, len(ms))
-	last := s.last
+	last, coming := s.last, s.coming
 	for i, m := range ms {
 		switch {
 		case m.ID != "":
-		case s.coming != "" && m.Kind == msg.KindAssistant && m.Text() != "":
-			m.ID, s.coming = s.coming, ""
+		case coming != "" && m.Kind == msg.KindAssistant && m.Text() != "":
+			m.ID, coming = coming, ""
 		default:
 			m.ID = s.cfg.NewID()
 		}
@@ -392,7 +392,7 @@ func (s *Session) write(ms []msg.Message) ([]msg.Message, error) {
 	if err := s.cfg.Log.Append(out...); err != nil {
 		return nil, err
 	}
-	s.last = last
+	s.last, s.coming = last, coming
 	return out, nil
 }
 

@@ -43,6 +43,23 @@ func TestSeen(t *testing.T) {
 	}
 }
 
+// A message that could not be stored at once is the one whose words have been shown.
+func TestWordsAreShownOnceWhereTheDiskIsFull(t *testing.T) {
+	var ids []string
+	s := counting(Config{Holds: func() bool { return true }, ShownPart: func(_ *turn.Turn, id, _ string) string { ids = append(ids, id); return "" }})
+	log := &failing{Log: s.cfg.Log, full: true}
+	s.cfg.Log = log
+	_ = s.seen(nil, event.Stream{Text: "a"})
+	answer := msg.Message{Kind: msg.KindAssistant, Blocks: []msg.Block{msg.Text("a")}}
+	if _, err := s.write([]msg.Message{answer}); err == nil {
+		t.Fatal("a full disk is no error")
+	}
+	log.full = false
+	if out, err := s.write([]msg.Message{answer}); err != nil || out[0].ID != ids[0] {
+		t.Errorf("%+v, %v; shown as %v", out, err, ids)
+	}
+}
+
 // What front ends see of a message may be other words; what is stored and sent stays as it is.
 func TestShown(t *testing.T) {
 	s := counting(Config{Shown: func(_ *turn.Turn, m msg.Message) msg.Message {

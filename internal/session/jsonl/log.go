@@ -275,9 +275,7 @@ func oneLine(record []byte) ([]byte, error) {
 // repaired returns the message with each raw value that is no JSON made a JSON string of the same text.
 func repaired(m msg.Message) msg.Message {
 	m.ToolOutput = asJSON(m.ToolOutput)
-	if m.Extra = asJSON(m.Extra); len(m.Extra) > 0 && m.Extra[0] != '{' {
-		m.Extra = append(append([]byte(`{"text":`), m.Extra...), '}')
-	}
+	m.Extra = asJSON(m.Extra)
 	m.Blocks = repairedBlocks(m.Blocks)
 	return m
 }
