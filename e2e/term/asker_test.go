@@ -40,6 +40,13 @@ func asker() {
 	s.AddResource(&mcp.Resource{URI: "menu://tonight", Name: "tonight", Title: "What the kitchen has"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "menu://tonight", Text: "Soup of the day: leek."}}}, nil
 	})
+	s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: "recipe://{dish}", Name: "recipe", Title: "How a dish is made"}, func(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, Text: "Take " + req.Params.URI}}}, nil
+	})
+	s.AddPrompt(&mcp.Prompt{Name: "order", Description: "Orders a dish", Arguments: []*mcp.PromptArgument{{Name: "dish", Required: true}, {Name: "drink"}}},
+		func(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: fmt.Sprint("Please order ", req.Params.Arguments)}}}}, nil
+		})
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		os.Exit(1)
 	}

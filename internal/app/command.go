@@ -104,6 +104,7 @@ func (r *run) contextCommands() []input.Command {
 	return []input.Command{
 		r.compactCommand(),
 		{Name: "context", Args: "[all]", Help: "what fills the context window", Run: r.cmdContext},
+		{Name: "btw", Args: "question", Help: "ask on the side: no tools, and it stays out of the conversation", Silent: true, Run: r.cmdBtw},
 		{Name: "cost", Aliases: []string{"usage", "stats"}, Help: "cost and tokens of this session, by model", Run: r.cmdCost},
 		{Name: "memory", Help: "the instruction files in force", Run: r.cmdMemory},
 		{Name: "init", Args: "[wishes]", Help: "have the model write the project's instruction file", Expand: expandInit},

@@ -54,7 +54,11 @@ func (r *run) suggestFiles(ctx context.Context, q suggestQuery) (any, error) {
 	}
 	index := r.suggest.index
 	r.suggest.mu.Unlock()
+	if list, own := r.ownSuggestions(ctx, q.Query, limit); own {
+		return complete.Answer{Suggestions: list, Total: len(list)}, nil
+	}
 	others, building := r.suggestResources(ctx, q.Wait)
+	others = append(others, r.suggestAgents()...)
 	a := index.Suggest(ctx, q.Query, limit, others)
 	a.Building = a.Building || building
 	return a, nil
@@ -67,13 +71,28 @@ func (r *run) suggestResources(ctx context.Context, wait bool) (out []complete.S
 	}
 	list, building := r.servers.set.Offers(ctx, wait)
 	for _, res := range list {
-		ref := res.Server + ":" + res.URI
+		ref, kind, note := res.Server+":"+res.URI, "resource", cmp.Or(res.Title, res.Name, res.Description)
+		if res.URI == "" { // up to where the person goes on
+			fixed, open, _ := strings.Cut(res.Template, "{")
+			ref, kind, note = res.Server+":"+fixed, "template", "{"+open+" "+note
+		}
 		if _, ok := r.resolveResource(ref); !ok || event.Inert(ref) != ref || strings.ContainsAny(ref, "\"\n") || r.servers.closed(res.Server) != nil {
 			continue // no prompt could name it, or a rule forbids it
 		}
-		out = append(out, complete.Suggestion{Path: ref, Kind: "resource", Note: cmp.Or(res.Title, res.Name, res.Description)})
+		out = append(out, complete.Suggestion{Path: ref, Kind: kind, Note: note})
 	}
 	return out, building
+}
+
+// suggestAgents are the sub-agents that a prompt can name.
+func (r *run) suggestAgents() []complete.Suggestion {
+	var out []complete.Suggestion
+	for _, d := range r.agents() {
+		if ref := "agent-" + d.Name; event.InertLine(ref) == ref && !strings.ContainsAny(ref, "\" ") {
+			out = append(out, complete.Suggestion{Path: ref, Kind: "agent", Note: event.OneLine(d.Description, 120)})
+		}
+	}
+	return out
 }
 
 // elsewhere reports whether a path leads out of the working directory, and which folder its names are in.

@@ -43,6 +43,10 @@ func (r *run) pickerQueries() map[string]answer {
 			list, err := r.listSessions(ctx, q)
 			return map[string]any{"sessions": list}, err
 		}),
+		"side_question": on(func(ctx context.Context, in struct{ Question string }) (any, error) {
+			text, err := r.askBtw(ctx, in.Question)
+			return map[string]any{"text": text}, err
+		}),
 		"session_preview": on(func(_ context.Context, in struct {
 			ID string `json:"session_id"`
 		},

@@ -23,7 +23,7 @@ const (
 type Suggestion struct {
 	Path string `json:"path"` // relative to the folder, with slashes; a folder's ends with one
 	Dir  bool   `json:"isDirectory"`
-	Kind string `json:"kind,omitempty"` // of what is no file: "resource"
+	Kind string `json:"kind,omitempty"` // of what is no file: "agent", "resource", "template" (a resource's name up to where the person goes on)
 	Note string `json:"note,omitempty"` // what it is, for people; letters of it count, too
 }
 

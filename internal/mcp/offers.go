@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -19,7 +18,7 @@ type offers struct {
 // offersWait is how long Offers may wait.
 const offersWait = 200 * time.Millisecond
 
-// Offers lists the resources of the connected servers, without templates, as far as they are known. What is not is asked
+// Offers lists the resources and the templates of resources of the connected servers, as far as they are known. What is not is asked
 // for in the background; building is true where that is for the first time. With wait the answer is waited for, for
 // offersWait at most. A server that fails to answer has none.
 func (s *Set) Offers(ctx context.Context, wait bool) (out []Resource, building bool) {
@@ -69,7 +68,6 @@ func (c *connection) learnOffers() {
 	ctx, cancel := context.WithTimeout(c.sv.set.ctx, startTime)
 	defer cancel()
 	list, _ := c.listResources(ctx)
-	list = slices.DeleteFunc(list, func(r Resource) bool { return r.URI == "" })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := &c.offers

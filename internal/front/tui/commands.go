@@ -29,6 +29,8 @@ func (u *ui) command(text string) bool {
 		u.query("save_setting", map[string]any{"key": "editorMode", "value": mode}, func(event.Reply) {})
 	case "copy":
 		u.copyAnswer(args)
+	case "btw":
+		u.aside(args)
 	case "mode":
 		u.pickMode(args)
 	case "keys", "keybindings":
@@ -164,6 +166,31 @@ func (u *ui) copyAnswer(args string) {
 		}
 	}
 	u.hint = "there is no such answer"
+}
+
+// aside asks a question on the side, also while a turn runs.
+func (u *ui) aside(question string) {
+	if question == "" {
+		u.hint = "/btw takes a question: it is answered from the conversation, without tools, and stays out of it"
+		return
+	}
+	u.hint = "asked on the side …"
+	u.query("side_question", map[string]string{"question": question}, func(r event.Reply) {
+		var v struct{ Text string }
+		if r.Err != "" || json.Unmarshal(r.Value, &v) != nil {
+			u.notice("error", "The question on the side was not answered: "+r.Err)
+			return
+		}
+		if u.hint == "asked on the side …" {
+			u.hint = ""
+		}
+		it := item{kind: kindLocal, text: "btw " + question + "\n\n" + v.Text}
+		if u.work.stream != nil {
+			u.late = append(u.late, it)
+			return
+		}
+		u.add(it)
+	})
 }
 
 // clipboard sends text to the terminal's clipboard (OSC 52), through tmux where that is between.

@@ -264,6 +264,11 @@ func (u *ui) closeStream() {
 	u.lastKind = kindText
 	u.work.stream, u.work.lines = nil, nil
 	u.work.streamed.Reset()
+	late := u.late
+	u.late = nil
+	for _, it := range late {
+		u.add(it)
+	}
 }
 
 func (u *ui) discarded(e event.Discarded) {

@@ -224,6 +224,9 @@ func (u *ui) inputRows(n int) ([]string, screen.Cursor) {
 			rows = append(rows, u.th.Muted.Paint("  "+l))
 		}
 	default:
+		if hint := u.argumentHint(); hint != "" {
+			rows = append(rows, u.th.Muted.Paint(width.Cut("  "+width.Inert(hint), u.cols-1, "…")))
+		}
 		rows = append(rows, u.statusRows()...)
 	}
 	return rows, cur

@@ -2,8 +2,10 @@ package tui
 
 import (
 	"encoding/json"
+	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"lathe/internal/event"
 	"lathe/internal/front/tui/editor"
@@ -63,7 +65,7 @@ func (m *menu) enter(u *ui) bool {
 		return true
 	}
 	m.now(u)
-	if text, _ := e.value.(string); text == m.token && !m.picked { // all of it is typed: enter means the prompt
+	if text, _ := e.value.(string); text == m.token && !m.picked || e.open && strings.HasPrefix(m.token, text) { // all of it is typed: enter means the prompt
 		return false
 	}
 	m.take(u, false)
@@ -82,7 +84,11 @@ func (m *menu) take(u *ui, whole bool) {
 	m.now(u)
 	e := m.entries[m.sel]
 	text, _ := e.value.(string)
-	if !whole && !strings.HasSuffix(text, "/") {
+	if e.open && strings.HasPrefix(m.token, text) {
+		u.menu = nil
+		return
+	}
+	if !whole && !strings.HasSuffix(text, "/") && !e.open {
 		text += " "
 	}
 	if strings.HasPrefix(m.token, "/") && !whole {
@@ -91,7 +97,7 @@ func (m *menu) take(u *ui, whole bool) {
 	u.prompt.ed.Replace(len(m.token), text)
 	u.menu = nil
 	u.prompt.changed(u)
-	if strings.HasSuffix(text, "/") {
+	if strings.HasSuffix(text, "/") && !e.open {
 		u.suggest()
 	}
 }
@@ -183,18 +189,27 @@ func (u *ui) suggestCommands(token string) {
 	if token == u.dismissed {
 		return
 	}
+	if now := u.o.Now(); now.Sub(u.commandsAt) > time.Second { // servers may have brought prompts since
+		u.commandsAt = now
+		u.loadCommands()
+	}
 	want := plainName(token[1:])
-	var first, second []entry
+	var whole, first, second []entry
 	for _, c := range u.commands {
 		e := entry{name: "/" + c.Name, note: c.Description, value: "/" + c.Name}
+		if strings.HasPrefix(c.Name, "mcp__") { // a prompt says little without what it takes
+			e.note = strings.TrimSpace(c.Hint + "  " + c.Description)
+		}
 		switch {
+		case strings.HasPrefix(e.name, token):
+			whole = append(whole, e)
 		case strings.HasPrefix(plainName(c.Name), want), prefixOfAny(c.Aliases, want):
 			first = append(first, e)
 		case wordPrefix(c.Name, want):
 			second = append(second, e)
 		}
 	}
-	u.openMenu(token, append(first, second...))
+	u.openMenu(token, append(append(whole, first...), second...))
 }
 
 func prefixOfAny(names []string, want string) bool {
@@ -232,6 +247,35 @@ func (u *ui) openMenu(token string, entries []entry) {
 	u.menu = &menu{token: token, entries: entries, sel: sel, picked: u.menu != nil && u.menu.picked}
 }
 
+// argumentHint is what the command takes that is typed; "" where there is none, or all is there already.
+func (u *ui) argumentHint() string {
+	text := u.prompt.ed.Text()
+	name, args, ok := strings.Cut(text, " ")
+	if !ok || !strings.HasPrefix(name, "/") || u.prompt.shell || strings.Contains(text, "\n") {
+		return ""
+	}
+	for _, c := range u.commands {
+		if c.Hint == "" || c.Name != name[1:] && !slices.Contains(c.Aliases, name[1:]) {
+			continue
+		}
+		if words := strings.Fields(c.Hint); strings.HasPrefix(c.Name, "mcp__") && len(words) > 0 { // one word for each
+			typed := len(strings.Fields(args))
+			if args != "" && !strings.HasSuffix(args, " ") {
+				typed--
+			}
+			if typed >= len(words) {
+				return ""
+			}
+			return c.Name + " takes " + c.Hint + ", now " + words[max(0, typed)]
+		}
+		if strings.TrimSpace(args) != "" {
+			return ""
+		}
+		return "/" + c.Name + " " + c.Hint
+	}
+	return ""
+}
+
 // suggestFiles asks for files and resources that fit what is typed behind "@". Only the newest answer counts. With wait the
 // answer may take a moment, for what is still being listed.
 func (u *ui) suggestFiles(token string, wait bool) {
@@ -246,6 +290,7 @@ func (u *ui) suggestFiles(token string, wait bool) {
 				Path string `json:"path"`
 				Dir  bool   `json:"isDirectory"`
 				Note string `json:"note"`
+				Kind string `json:"kind"`
 			} `json:"suggestions"`
 			Building bool `json:"building"`
 		}
@@ -258,7 +303,11 @@ func (u *ui) suggestFiles(token string, wait bool) {
 			if f.Dir && !strings.HasSuffix(path, "/") {
 				path += "/"
 			}
-			list = append(list, entry{name: path, note: f.Note, value: mention(path)})
+			e := entry{name: path, note: f.Note, value: mention(path)}
+			if f.Kind == "template" {
+				e.value, e.open = "@"+path, true
+			}
+			list = append(list, e)
 		}
 		u.openMenu(token, list)
 		if v.Building {

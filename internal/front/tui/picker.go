@@ -13,6 +13,7 @@ import (
 type entry struct {
 	name, note string
 	value      any
+	open       bool // of a menu: the person goes on behind it
 }
 
 // picker is a dialog with a list that is narrowed by typing.

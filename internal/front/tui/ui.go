@@ -66,28 +66,30 @@ type ui struct {
 	prompt    prompt
 	queue     []queued
 	menu      *menu
+	late      []item // that wait until the answer that comes is whole
 	spun      struct {
 		key  spinKey
 		line string
 	}
-	keys      *keymap.Matcher // of the user's bindings; nil before they are known
-	ownBound  *keymap.Matcher // only what the user's file says, for dialogs and the transcript
-	bound     []byte          // the file that they are of
-	keyAt     time.Time       // of the last key
-	modeAsked string          // the permission mode that the session was asked for and has not answered yet
-	modeNext  string          // what it is asked for then
-	noMouse   bool            // on the whole screen the mouse is the terminal's
-	thinkOff  bool            // the person switched thinking off
-	hint      string          // one line below the input, until the next key
-	showTodo  bool
-	commands  []command
-	dismissed string   // what was typed when a menu was closed
-	asking    int      // number of the last question of a menu or a list
-	shellID   string   // of the person's command that runs
-	temps     []string // folders of pasted images
-	links     bool     // the terminal makes links
-	lent      bool     // the transcript stands before the inline screen
-	todos     []todo
+	keys       *keymap.Matcher // of the user's bindings; nil before they are known
+	ownBound   *keymap.Matcher // only what the user's file says, for dialogs and the transcript
+	bound      []byte          // the file that they are of
+	keyAt      time.Time       // of the last key
+	modeAsked  string          // the permission mode that the session was asked for and has not answered yet
+	modeNext   string          // what it is asked for then
+	noMouse    bool            // on the whole screen the mouse is the terminal's
+	thinkOff   bool            // the person switched thinking off
+	hint       string          // one line below the input, until the next key
+	showTodo   bool
+	commands   []command
+	commandsAt time.Time // when they were asked for
+	dismissed  string    // what was typed when a menu was closed
+	asking     int       // number of the last question of a menu or a list
+	shellID    string    // of the person's command that runs
+	temps      []string  // folders of pasted images
+	links      bool      // the terminal makes links
+	lent       bool      // the transcript stands before the inline screen
+	todos      []todo
 
 	inners     map[string]*inner // what sub-agents did, by the call that they work for
 	innerAsked bool              // for those of earlier runs
