@@ -210,8 +210,8 @@ func TestWideCharacters(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	slow := fakeapi.Answer{Text: "Slow answer here.", Chunk: 2}
-	slow.EventDelay = fakeapi.Duration(60 * time.Millisecond)
+	slow := answer(fakeapi.Block{Text: "Slow answer here.", Chunks: []string{"Slow ", "answer here."}})
+	slow.Faults = []fakeapi.Fault{{Kind: fakeapi.FaultStall, AfterEvents: 4}}
 	r := newRig(t, fakeapi.Sequence(slow, fakeapi.Text("The next.")))
 	s := r.start(80, 24)
 	s.waitFor("manual mode")
@@ -234,6 +234,7 @@ func TestShellMode(t *testing.T) {
 	s.waitFor("manual mode")
 	s.keys("!echo from-$((40+2)) && pwd<enter>")
 	s.waitFor("! echo from", "from-42", r.dir)
+	s.gone("▸ ! echo") // it has ended
 	if len(r.api.Requests()) != 0 {
 		t.Error("the model was called")
 	}

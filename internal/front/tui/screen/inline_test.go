@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,6 +141,53 @@ func TestResize(t *testing.T) {
 						t.Fatal(what, err)
 					}
 					check(t, fmt.Sprintf("%s, resized from %s to %d by %d", what, was, cols, rows), g, n, reflows, f.Foot)
+				}
+			}
+		}
+	}
+}
+
+// TestResizeBelowTheShell: what stood on the terminal before us is the person's, and a terminal that becomes wider, or higher, brings
+// it back onto the screen. It must not be painted over.
+func TestResizeBelowTheShell(t *testing.T) {
+	for seed := range 200 {
+		r := rand.New(rand.NewSource(int64(seed)))
+		cols, rows := 20+r.Intn(60), 16+r.Intn(20)
+		g := newGlass(cols, rows, true)
+		before := 1 + r.Intn(30)
+		for i := range before {
+			fmt.Fprintf(g, "shell %d\r\n", i+1)
+		}
+		s := NewInline(g, cols, rows, true)
+		n := 0
+		for step := range 20 {
+			what := fmt.Sprintf("seed %d, step %d, %d by %d", seed, step, cols, rows)
+			var f Frame
+			for range r.Intn(3) {
+				n++
+				f.Commit = append(f.Commit, randomKind(r, fmt.Sprintf("line %d ", n)+strings.Repeat("text that is long ", r.Intn(6))))
+			}
+			f.Open = []width.Line{randomKind(r, "open "+strings.Repeat("still streaming ", r.Intn(4)))}
+			f.Foot = []string{"", "spinner", "❯ input", "status"}
+			f.Cursor = Cursor{Row: 2, Col: 4}
+			if err := s.Draw(f); err != nil {
+				t.Fatal(what, err)
+			}
+			if r.Intn(3) == 0 {
+				cols, rows = 20+r.Intn(60), 16+r.Intn(20)
+				g.resize(cols, rows)
+				if err := s.Resize(cols, rows); err != nil {
+					t.Fatal(what, err)
+				}
+				f.Commit = nil
+				if err := s.Draw(f); err != nil {
+					t.Fatal(what, err)
+				}
+			}
+			check(t, what, g, n, true, f.Foot)
+			for i := range before {
+				if !slices.Contains(g.rows(), fmt.Sprintf("shell %d", i+1)) {
+					t.Fatalf("%s: line %d of %d of the shell is lost\n%s", what, i+1, before, strings.Join(g.rows(), "\n"))
 				}
 			}
 		}

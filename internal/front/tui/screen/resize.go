@@ -50,9 +50,16 @@ func (s *Inline) Resize(cols, rows int) error {
 	if s.reflows {
 		at = cols
 	}
-	up := s.ours(at, s.reflows)
+	ours := s.ours(at, s.reflows)
+	up := ours + s.heights(at, s.reflows, s.at)
+	if s.reflows { // the row of the cursor itself may have been wrapped before it
+		up += s.col / at
+	}
 	region := s.region(at, s.reflows)
-	covered := s.printed+len(s.above)+len(s.foot) >= max(s.height, rows) || up+region > rows
+	covered := ours+region > rows // else the terminal may have brought back what stood there before us
+	if !s.reflows {
+		covered = covered || s.printed+len(s.above)+len(s.foot) >= max(s.height, rows)
+	}
 	oldHeight := s.height
 	s.width, s.height = cols, rows
 	damaged := len(s.tail) - s.damaged
@@ -73,7 +80,7 @@ func (s *Inline) Resize(cols, rows int) error {
 	return s.flush()
 }
 
-// ours is how many rows stand above the cursor that are ours, when they are wrapped at a width.
+// ours is how many rows stand above the region that are ours, when they are wrapped at a width.
 func (s *Inline) ours(cols int, wrapped bool) int {
 	n := 0
 	for _, l := range s.tail {
@@ -82,10 +89,6 @@ func (s *Inline) ours(cols int, wrapped bool) int {
 		} else {
 			n += l.rows(l.at)
 		}
-	}
-	n += s.heights(cols, wrapped, s.at)
-	if wrapped { // the row of the cursor itself may have been wrapped before it
-		n += s.col / cols
 	}
 	return n
 }
