@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,6 +29,11 @@ type toolServer struct {
 
 func (r *rig) mcpServe(t *testing.T, answer string, args ...string) *toolServer {
 	t.Helper()
+	return r.serveBy(t, r.command(append([]string{"mcp", "serve"}, args...)...), answer)
+}
+
+func (r *rig) serveBy(t *testing.T, cmd *exec.Cmd, answer string) *toolServer {
+	t.Helper()
 	ts := &toolServer{t: t}
 	var o sdk.ClientOptions
 	if answer != "" {
@@ -37,7 +43,7 @@ func (r *rig) mcpServe(t *testing.T, answer string, args ...string) *toolServer 
 		}
 	}
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &o)
-	s, err := c.Connect(t.Context(), &sdk.CommandTransport{Command: r.command(append([]string{"mcp", "serve"}, args...)...), TerminateDuration: time.Minute}, &sdk.ClientSessionOptions{})
+	s, err := c.Connect(t.Context(), &sdk.CommandTransport{Command: cmd, TerminateDuration: time.Minute}, &sdk.ClientSessionOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,6 +188,38 @@ func TestMCPServeEnds(t *testing.T) {
 		t.Error(err)
 	}
 	awaitGone(t, filepath.Join(r.dir, "pid"))
+}
+
+// Every signal that ends programs ends what a client has started, too.
+func TestMCPServeSignals(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM} {
+		r := newRig(t, &fakeapi.Script{})
+		cmd := r.command("mcp", "serve", "--permission-mode", "bypassPermissions")
+		ts := r.serveBy(t, cmd, "")
+		if text, failed := ts.call("Bash", map[string]any{"command": "echo $$ > pid; exec sleep 600", "run_in_background": true}); failed {
+			t.Fatal(text)
+		}
+		awaitFile(t, filepath.Join(r.dir, "pid"))
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		awaitGone(t, filepath.Join(r.dir, "pid"))
+	}
+}
+
+// What tools find of secrets that are known here no client is told, as no model is.
+func TestMCPServeKeepsSecrets(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{})
+	r.env = append(r.env, "DEPLOY_TOKEN=pelican-harbour-4711")
+	r.file("a.txt", "login pelican-harbour-4711 here\n")
+	ts := r.mcpServe(t, "")
+	for tool, in := range map[string]map[string]any{"Read": {"file_path": "a.txt"}, "Grep": {"pattern": "login", "output_mode": "content"}} {
+		if text, failed := ts.call(tool, in); failed || strings.Contains(text, "pelican") || !strings.Contains(text, "login [redacted: DEPLOY_TOKEN] here") {
+			t.Errorf("%s: %v %s", tool, failed, text)
+		}
+	}
 }
 
 // awaitFile waits until a file holds something.

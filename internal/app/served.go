@@ -43,7 +43,8 @@ func (r *run) clientTools() []map[string]any {
 	return out
 }
 
-// clientCall carries out a call of a client as one of the model: under the same rules, mode and hooks. What would be asked
+// clientCall carries out a call of a client as one of the model: under the same rules, mode and hooks, and without secrets in
+// what comes of it. What would be asked
 // is asked of the client; where it has nobody, the call is refused. Calls run one after the other.
 func (r *run) clientCall(ctx context.Context, in struct {
 	ID    string          `json:"id"`
@@ -76,7 +77,7 @@ func (r *run) clientCall(ctx context.Context, in struct {
 		}
 	}
 	for _, m := range t.Messages {
-		for _, b := range m.Blocks {
+		for _, b := range r.place.Clean(m).Blocks {
 			if b.Type == msg.TypeToolResult && b.ToolUseID == in.ID {
 				return map[string]any{"content": b.Content, "isError": b.IsError}, nil
 			}

@@ -117,7 +117,7 @@ func (w *work) progressed(b *backAgent, text string, to func(string)) {
 	w.mu.Unlock()
 	if back {
 		<-b.moved // its start is told first
-		_, _ = fmt.Fprintln(b.file, text)
+		_, _ = fmt.Fprintln(b.file, w.r.place.Redact.String(text))
 	} else if to != nil {
 		to(text)
 	}
@@ -152,7 +152,7 @@ func (w *work) called(ctx context.Context, b *backAgent, res mcp.Result, err err
 		return
 	}
 	<-b.moved
-	_, _ = fmt.Fprintf(b.file, "%s\n", reportText(out))
+	_, _ = fmt.Fprintf(b.file, "%s\n", w.r.place.Redact.String(reportText(out)))
 	_ = b.file.Close()
 	close(b.done)
 	w.ended(task, out.note, fmt.Sprintf("MCP call %q %s", task.Description, stateWord(state)), nil)

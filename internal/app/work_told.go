@@ -37,8 +37,11 @@ type told struct {
 func endKey(t bash.Task) string { return strings.TrimSpace(t.ID+" "+t.CallID) + " ended" }
 
 // news is what the model has not been told of yet. wake leaves out what asks for no turn of its own: what somebody
-// stopped, what was offered before, and what an earlier run has left.
+// stopped, what was offered before, and what an earlier run has left. Where tools are called from outside there are no turns.
 func (w *work) news(wake bool) []attach.Item {
+	if wake && w.r.o.NoPrompts {
+		return nil
+	}
 	tasks := w.r.tools.tasks.Snapshot()
 	w.mu.Lock()
 	defer w.mu.Unlock()

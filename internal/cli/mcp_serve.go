@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"lathe/internal/app"
 	"lathe/internal/event"
@@ -30,9 +28,6 @@ func serveTools(args []string, st Streams) error {
 	case f.Resume != "" || f.pick || f.Continue || f.SessionID != "" || f.Fork:
 		return errors.New("lathe mcp serve has no conversation: leave out --resume, --continue and --session-id")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process
 	o := f.Options
 	o.NoPrompts, o.Print, o.NoPersist, o.StrictServers, o.Servers = true, true, true, true, nil
 	o.Log, o.Entry = st.Err, "mcp"
@@ -42,6 +37,14 @@ func serveTools(args []string, st Streams) error {
 		return err
 	}
 	defer s.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	defer catch(func(os.Signal) {
+		if ctx.Err() != nil { // the second one
+			die(s, exitTerminated)
+		}
+		stop()
+	})()
 	c := &toolClient{session: s, asks: map[string]mcpserver.Ask{}}
 	c.conn = s.Start(ctx)
 	var wg sync.WaitGroup
