@@ -39,7 +39,8 @@ type Plan struct {
 	Run func(ctx context.Context, progress Progress) (Result, error)
 }
 
-// Progress takes new output of a running tool. It may be called from any goroutine until Run returns.
+// Progress takes new output of a running tool. It may be called from any goroutine; what comes after Run has
+// returned is dropped.
 type Progress func(text string)
 
 // Result is what a tool gives back: blocks for the model, structured output for programs.

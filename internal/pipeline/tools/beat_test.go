@@ -36,3 +36,36 @@ func TestHeartbeat(t *testing.T) {
 		}
 	})
 }
+
+// late is a tool that reports while it runs, and keeps what it reports to.
+type late struct {
+	scripted
+	kept *tool.Progress
+}
+
+func (l late) Plan(context.Context, tool.Call) (tool.Plan, error) {
+	return tool.Plan{Run: func(_ context.Context, p tool.Progress) (tool.Result, error) {
+		*l.kept = p
+		p("in time")
+		return tool.TextResult("done"), nil
+	}}, nil
+}
+
+// What a call reports after its end is dropped: the turn that it belonged to may be over, and its events closed.
+func TestLateProgress(t *testing.T) {
+	var progress tool.Progress
+	w := newWorld("Late")
+	if err := stage(tools.Deps{}, late{scripted{name: "Late"}, &progress}).Run(t.Context(), w.t); err != nil {
+		t.Fatal(err)
+	}
+	progress("too late")
+	var said []string
+	for _, e := range w.events {
+		if p, ok := e.(event.ToolProgress); ok {
+			said = append(said, p.Text)
+		}
+	}
+	if d := cmp.Diff([]string{"in time"}, said); d != "" {
+		t.Error(d)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"lathe/internal/event"
@@ -287,17 +288,33 @@ func (s *Stage) run(ctx context.Context, t *turn.Turn, c *call) (o outcome) {
 	_ = t.Emit(event.ToolStarted{ID: c.block.ID, Name: c.block.Name, Summary: c.plan.Summary, Input: c.input})
 	start := time.Now()
 	o.began = start
-	progress := func(text string) {
+	progress, over := untilOver(func(text string) {
 		_ = t.Emit(event.ToolProgress{ID: c.block.ID, Name: c.block.Name, Text: text, Elapsed: time.Since(start)})
-	}
+	})
 	stop := s.beat(func() { progress("") })
 	o.result = s.guarded(ctx, c, progress)
 	stop()
+	over()
 	took := time.Since(start)
 	o.took = took
 	s.after(ctx, t, c, &o, took)
 	_ = t.Emit(event.ToolDone{ID: c.block.ID, Name: c.block.Name, Dur: took, IsError: o.result.IsError, Decision: c.decision})
 	return o
+}
+
+// untilOver passes on what a call says, until over has been called: who reports late, such as a server or a call that went on
+// in the background, must not reach a turn that has ended.
+func untilOver(tell func(text string)) (progress tool.Progress, over func()) {
+	var mu sync.Mutex
+	ended := false
+	progress = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !ended {
+			tell(text)
+		}
+	}
+	return progress, func() { mu.Lock(); ended = true; mu.Unlock() }
 }
 
 // beat calls tell again and again until stop is called, which returns when it no longer runs.
