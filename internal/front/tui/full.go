@@ -225,7 +225,7 @@ func (f *fullView) window(u *ui, n int) []string {
 	for i, row := f.item, f.row; i < total && len(out) < n; i, row = i+1, 0 {
 		rows := f.rowsOf(u, i)
 		for r := row; r < len(rows) && len(out) < n; r++ {
-			out = append(out, f.sel.paint(u, place{i, r, 0}, rows[r].Text))
+			out = append(out, f.sel.paint(u, place{i, r, 0}, rows[r]))
 			f.shown = append(f.shown, place{item: i, row: r})
 		}
 	}

@@ -39,12 +39,12 @@ const doubleClick = 400 * time.Millisecond
 func (s *selection) any() bool { return s.from.before(s.to) }
 
 // paint shows what is marked of a row.
-func (s *selection) paint(u *ui, p place, row string) string {
+func (s *selection) paint(u *ui, p place, row width.Row) string {
 	from, to := s.in(p)
 	if from >= to {
-		return row
+		return row.Text
 	}
-	out, _ := width.Mark(row, from, to, u.th.Selection.Paint)
+	out, _ := width.Mark(row.Text, max(from, row.Hang), to, u.th.Selection.Paint)
 	return out
 }
 
