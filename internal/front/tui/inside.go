@@ -57,6 +57,7 @@ func (u *ui) keepInside(env event.Envelope) {
 		}
 	case event.Denied:
 		in := u.innerOf(env.Parent)
+		delete(in.calls, e.ID)
 		in.items = append(in.items, item{
 			kind: kindTool, id: e.ID, name: e.Name, summary: summaryOf(e.Name, e.Input), input: e.Input, isError: true,
 			text: "denied: " + e.Decision.Reason, decision: e.Decision,
