@@ -86,6 +86,9 @@ func TestSelect(t *testing.T) {
 		}
 	}
 
+	s.write("\x1b[1;2C\x1b[1;2C\x1b[1;2C\x1b[1;2C\x1b[1;2C\x1b[1;2D\x1b[67;6u") // shift+right, five times, and back once; ctrl+shift+c
+	s.settled(func() bool { return s.clipboard() == "columns, eve" })
+
 	x, y, _ = s.at("beginning")
 	s.mouse(0, x, y, "M")
 	s.mouse(32, x, 30, "M") // below the view it scrolls, up to the end

@@ -26,7 +26,7 @@ var ownKeys = map[string]string{
 var dialogKeys = map[string]string{
 	"app:redraw": "ctrl+l", "app:toggleTranscript": "ctrl+o",
 	"confirm:yes": "y", "confirm:no": "esc", "confirm:previous": "up", "confirm:next": "down", "confirm:nextField": "tab", "confirm:previousField": "shift+tab",
-	"confirm:toggle": "space", "confirm:toggleExplanation": "ctrl+e", "tabs:next": "right", "tabs:previous": "left",
+	"confirm:toggle": "space", "confirm:toggleExplanation": "ctrl+e", "confirm:cycleMode": modeKeyName, "tabs:next": "right", "tabs:previous": "left",
 	"select:next": "down", "select:previous": "up", "select:accept": "enter", "select:cancel": "esc", "select:pageUp": "pgup", "select:pageDown": "pgdown",
 	"select:first": "ctrl+home", "select:last": "ctrl+end",
 	"messageSelector:up": "up", "messageSelector:down": "down", "messageSelector:top": "ctrl+home", "messageSelector:bottom": "ctrl+end", "messageSelector:select": "enter",
@@ -35,7 +35,8 @@ var dialogKeys = map[string]string{
 	"transcript:exit": "q", "scroll:pageUp": "pgup", "scroll:pageDown": "pgdown", "scroll:top": "ctrl+home", "scroll:bottom": "ctrl+end",
 	"scroll:lineUp": "scroll:lineUp", "scroll:lineDown": "scroll:lineDown", "scroll:halfPageUp": "pgup", "scroll:halfPageDown": "pgdown",
 	"scroll:fullPageUp": "scroll:fullPageUp", "scroll:fullPageDown": "scroll:fullPageDown",
-	"selection:copy": "ctrl+shift+c", "selection:clear": "selection:clear",
+	"selection:copy": "ctrl+shift+c", "selection:clear": "selection:clear", "selection:extendLeft": "shift+left", "selection:extendRight": "shift+right",
+	"selection:extendUp": "shift+up", "selection:extendDown": "shift+down", "selection:extendLineStart": "shift+home", "selection:extendLineEnd": "shift+end",
 }
 
 // reboundIn is the key that a pressed one stands for where the user has bound it in one of the contexts of a dialog, a list

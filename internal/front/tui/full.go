@@ -317,6 +317,8 @@ func (f *fullView) key(u *ui, name string) bool {
 		return f.copySelected(u)
 	case "selection:clear":
 		f.sel = selection{}
+	case "shift+left", "shift+right", "shift+up", "shift+down", "shift+home", "shift+end":
+		return f.extend(u, name)
 	case "scroll:lineUp":
 		f.scroll(u, -1)
 	case "scroll:lineDown":

@@ -98,7 +98,7 @@ func (u *ui) renderNotice(it *item) []width.Line {
 		if i > 0 {
 			lead = "  "
 		}
-		out = append(out, width.Line{Text: style.Paint(lead + l), Hang: "  ", Prose: true})
+		out = append(out, width.Line{Text: style.Paint(lead + width.Tabs(l)), Hang: "  ", Prose: true})
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func (u *ui) renderLocal(it *item, whole bool) []width.Line {
 	lines, more := head(event.Inert(it.text), n)
 	var out []width.Line
 	for _, l := range lines {
-		out = append(out, width.Line{Text: "  " + l, Hang: "  ", Prose: true})
+		out = append(out, width.Line{Text: "  " + width.Tabs(l), Hang: "  ", Prose: true})
 	}
 	return u.moreLines(out, more)
 }

@@ -259,3 +259,42 @@ func (f *fullView) word(u *ui, p place) (from, to place) {
 	from.col, to.col = start, cells
 	return from, to
 }
+
+// extend moves the end of what is marked. It reports whether anything is.
+func (f *fullView) extend(u *ui, name string) bool {
+	if !f.sel.any() {
+		return false
+	}
+	to := f.sel.to
+	rows := f.rowsOf(u, to.item)
+	cells := func() int {
+		if to.row < len(rows) {
+			return width.Of(rows[to.row].Text)
+		}
+		return 0
+	}
+	to.col = min(to.col, cells())
+	switch name {
+	case "shift+left":
+		to.col--
+	case "shift+right":
+		to.col++
+	case "shift+home":
+		to.col = 0
+	case "shift+end":
+		to.col = cells()
+	case "shift+up":
+		if to.row--; to.row < 0 && to.item > 0 {
+			to.item--
+			to.row = len(f.rowsOf(u, to.item)) - 1
+		}
+	case "shift+down":
+		if to.row++; to.row >= len(rows) && to.item+1 < f.len(u) {
+			to.item, to.row = to.item+1, 0
+		}
+	}
+	if to.row >= 0 && to.col >= 0 && f.sel.from.before(to) {
+		f.sel.to = to
+	}
+	return true
+}
