@@ -137,7 +137,11 @@ func (p *plain) send(op event.Op) {
 
 // askTrust asks about the folder.
 func (p *plain) askTrust(t Trust) TrustAnswer {
-	p.say("Do you trust the folder %s? Its files want to grant or run the following:", t.Dir)
+	since := ""
+	if t.Changed {
+		since = " You trusted it before, and this has changed since."
+	}
+	p.say("Do you trust the folder %s?%s Its files want to grant or run the following:", t.Dir, since)
 	for _, g := range t.Grants {
 		state := ""
 		if g.State != "" {

@@ -77,7 +77,7 @@ func (u *ui) renderThinking(it *item, whole bool) []width.Line {
 	if whole {
 		out := []width.Line{{Text: u.th.Muted.Paint(head)}}
 		for _, l := range strings.Split(strings.TrimRight(event.Inert(it.text), "\n"), "\n") {
-			out = append(out, width.Line{Text: "  " + u.th.Muted.Paint(l), Hang: "  "})
+			out = append(out, width.Line{Text: "  " + u.th.Muted.Paint(width.Tabs(l)), Hang: "  ", Prose: true})
 		}
 		return out
 	}
