@@ -94,3 +94,22 @@ func TestAgentModel(t *testing.T) {
 		}
 	}
 }
+
+// A report names the id of a sub-agent that takes messages afterwards; one that answers once has none.
+func TestAgentReportsAndIDs(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]bool{"worker": true, "Explore": false} {
+		r := newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+			a := fakeapi.Text("found")
+			if !isWorker(q) && !strings.Contains(q.SystemText(), "You are a sub-agent of Lathe") && first(q) {
+				a = answer(handOver(kind, "look", "run_in_background", false))
+			}
+			return &a
+		}})
+		r.must("-p", "go", "--agents", worker)
+		text := r.last().LastToolResult()
+		if !strings.Contains(text, "found") || strings.Contains(text, kind+", id a") != want {
+			t.Errorf("%s: %s", kind, text)
+		}
+	}
+}
