@@ -56,20 +56,80 @@ func TestAgentWorktreeKept(t *testing.T) {
 	}
 }
 
-// With the sandbox on a sub-agent gets no tree: the limits of commands would be those of the session's folders.
+// With the sandbox on, commands of a sub-agent with a tree reach the tree, and what git needs of the repository: not the
+// checkout, what is checked out elsewhere, settings or hooks, and no file that may not be read.
 func TestAgentWorktreeSandbox(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, oneCall(bash("echo x > new.txt")))
-	r.file("a.txt", "one\n")
-	r.repository()
-	r.must("-p", "go", "--agents", apartWorker, "--permission-mode", "bypassPermissions", "--settings", `{"sandbox":{"enabled":true}}`)
-	if got := r.last().LastToolResult(); len(r.trees()) != 0 || !strings.Contains(got, "while the sandbox is on") {
-		t.Errorf("trees %v; %s", r.trees(), got)
-	}
-	for _, q := range r.api.Requests() {
-		if strings.Contains(string(q.Body), "it works in a git work tree of its own") || isWorker(q) {
-			t.Error("isolation is offered, or the sub-agent ran")
+	var r *rig
+	commands := func() []string {
+		bad := func(path string) string { return fmt.Sprintf("echo bad > '%s/%s'", r.dir, path) }
+		return []string{
+			"echo x > made && git add made && git -c user.name=a -c user.email=a@b.c commit -qm work && git status --short && echo COMMITTED",
+			bad("out"), bad("a.txt"), bad(".git/HEAD"), bad(".git/index"), bad(".git/config"), bad(".git/hooks/pre-commit"), bad(".git/worktrees/other/HEAD"),
+			"rm -rf .git; git config core.editor evil", "cat secret.txt && echo SHOWN", fmt.Sprintf("cat '%s/secret.txt' && echo SHOWN", r.dir),
 		}
+	}
+	r = newRig(t, &fakeapi.Script{Func: func(q fakeapi.Request) *fakeapi.Answer {
+		a := fakeapi.Text("done")
+		switch {
+		case isWorker(q) && first(q):
+			var calls []fakeapi.Block
+			for _, c := range commands() {
+				calls = append(calls, bash(c))
+			}
+			a = answer(calls...)
+		case !isWorker(q) && first(q):
+			a = answer(handOver("worker", "do it", "run_in_background", false))
+		}
+		return &a
+	}})
+	r.file("a.txt", "one\n")
+	r.file("secret.txt", "x\n")
+	r.repository()
+	r.gitSays("worktree", "add", "-q", filepath.Join(r.home, "other"))
+	kept := map[string]string{}
+	for _, f := range []string{"a.txt", ".git/HEAD", ".git/index", ".git/config", ".git/worktrees/other/HEAD"} {
+		kept[f] = r.read(filepath.Join(r.dir, f))
+	}
+	o := r.run("-p", "go", "--agents", apartWorker, "--permission-mode", "bypassPermissions", "--settings",
+		`{"sandbox":{"enabled":true,"failIfUnavailable":true},"permissions":{"deny":["Read(./secret.txt)"]}}`)
+	if strings.Contains(o.err, "the sandbox is required and not available") {
+		t.Skip("SKIPPED: there is no sandbox here: " + o.err)
+	}
+	if o.code != 0 || len(r.trees()) != 1 {
+		t.Fatalf("exit code %d, trees %v\n%s", o.code, r.trees(), o.err)
+	}
+	var said []string
+	for _, q := range r.api.Requests() {
+		if isWorker(q) {
+			said = nil
+			for _, m := range q.Messages() {
+				for _, b := range m.Blocks {
+					if b.Type == "tool_result" {
+						said = append(said, b.Text)
+					}
+				}
+			}
+		}
+	}
+	if len(said) != len(commands()) || !strings.Contains(said[0], "COMMITTED") || strings.Contains(strings.Join(said, "\n"), "SHOWN\n") {
+		t.Errorf("the sub-agent was told %q", said)
+	}
+	if log := r.gitSays("log", "--format=%s", "--all"); !strings.Contains(log, "work") {
+		t.Errorf("its commit is not there: %s", log)
+	}
+	for f, was := range kept {
+		if now := r.read(filepath.Join(r.dir, f)); now != was {
+			t.Errorf("%s was changed to %q", f, now)
+		}
+	}
+	for _, f := range []string{"out", ".git/hooks/pre-commit"} {
+		if _, err := os.Stat(filepath.Join(r.dir, f)); err == nil {
+			t.Errorf("%s was made", f)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.trees()[0], ".git")); err != nil {
+		t.Error(err)
 	}
 }
 

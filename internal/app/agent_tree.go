@@ -17,7 +17,6 @@ import (
 	"lathe/internal/git"
 	"lathe/internal/hook"
 	"lathe/internal/perm"
-	"lathe/internal/sandbox"
 	"lathe/internal/tool"
 )
 
@@ -34,14 +33,15 @@ type agentTree struct {
 
 	Ignored string `json:"ignored,omitempty"` // stands for the ignored files that it began with
 
+	note *os.File // held while a sub-agent works there; see agent_sweep.go
+
 	mu   sync.Mutex
 	book *rulebook     // the rules that set was made of
 	set  *perm.Ruleset // they, for this tree
 }
 
-// isolates reports whether sub-agents can have a work tree here. With the sandbox on they cannot: what commands may reach
-// follows from the session's folders and rules there, not from the tree's.
-func (r *run) isolates() bool { return r.place.Root != "" && r.sandbox.Mode() == sandbox.Off }
+// isolates reports whether sub-agents can have a work tree here.
+func (r *run) isolates() bool { return r.place.Root != "" }
 
 // lockTrees waits until no other git makes a work tree or takes one away.
 func (w *work) lockTrees(ctx context.Context) (unlock func(), err error) {
@@ -58,9 +58,6 @@ func (r *run) openTree(ctx context.Context) error {
 	a := r.agent
 	ctx, cancel := context.WithTimeout(ctx, treeLimit)
 	defer cancel()
-	if r.sandbox.Mode() != sandbox.Off {
-		return fmt.Errorf("isolation %s: a sub-agent cannot have a work tree of its own while the sandbox is on, whose limits are those of the session's folders: start it without isolation, or switch off sandbox.enabled", agent.Worktree)
-	}
 	unlock, err := r.root().work.lockTrees(ctx)
 	if err != nil {
 		return fmt.Errorf("isolation %s: %w", agent.Worktree, err)
@@ -85,11 +82,15 @@ func (r *run) openTree(ctx context.Context) error {
 // haveTree makes the sub-agent's tree where it is not there.
 func (r *run) haveTree(ctx context.Context) error {
 	a := r.agent
+	if a.tree != nil {
+		a.tree.hold(ctx)
+	}
 	switch {
 	case a.tree != nil && isDir(a.tree.Path):
 		return nil
 	case a.tree != nil && a.tree.Branch != "":
 		if err := git.AddWorktree(ctx, a.tree.Root, a.tree.Path, a.tree.Branch, a.tree.Base, r.place.Trusted); err != nil {
+			a.tree.letGo()
 			return fmt.Errorf("its work tree %s is gone and cannot be made again: %w", a.tree.Path, err)
 		}
 		return nil
@@ -162,7 +163,12 @@ func (r *run) newTree(ctx context.Context) (*agentTree, error) {
 			break
 		}
 	}
-	return t, git.AddWorktree(ctx, root, t.Path, t.Branch, base, trusted)
+	t.hold(ctx)
+	if err := git.AddWorktree(ctx, root, t.Path, t.Branch, base, trusted); err != nil {
+		t.letGo()
+		return nil, err
+	}
+	return t, nil
 }
 
 // treesDir is the folder of the work trees, in the repository and ignored by git.
@@ -225,7 +231,11 @@ func (h *hooks) createTree(ctx context.Context, name string) (*agentTree, error)
 // kept. What cannot be judged is kept.
 func (r *run) closeTree(o *agentOutcome) (kept string) {
 	t := r.agent.tree
-	if t == nil || !isDir(t.Path) {
+	if t == nil {
+		return ""
+	}
+	defer t.letGo()
+	if !isDir(t.Path) {
 		return ""
 	}
 	if err := r.dropTree(t); err != nil {

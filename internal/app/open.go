@@ -43,6 +43,7 @@ func (s *Session) Start(ctx context.Context) event.Conn {
 	s.run.tellNotes()
 	ctx, s.stop = context.WithCancel(ctx)
 	s.conn = s.run.session.Connect(ctx)
+	s.run.work.sweep()
 	s.run.startServers() // those of a host are reached through the connection
 	return s.conn
 }

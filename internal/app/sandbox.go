@@ -78,6 +78,9 @@ func (r *run) sandboxInput() sandbox.Input {
 	if r.tools != nil {
 		in.Roots = r.tools.workspace.Roots()
 	}
+	if t := r.tree(); t != nil { // what the rules say of the checkout holds for both
+		in.Rules, in.Also, in.Look = r.ruleset(), in.Rules, []string{t.Root}
+	}
 	if r.conv != nil && r.conv.Folder() != "" {
 		in.Show = append(in.Show, r.conv.Folder())
 	}
@@ -89,6 +92,14 @@ func (r *run) sandboxInput() sandbox.Input {
 	return in
 }
 
+// confinedBy is the sandbox of this conversation's commands: in a work tree of its own they may reach other places.
+func (r *run) confinedBy() *sandbox.Sandbox {
+	if r.tree() == nil || r.sandbox.Sandbox == nil {
+		return r.sandbox.Sandbox
+	}
+	return r.sandbox.With(r.sandboxInput)
+}
+
 // sandboxOf is what a decision must know of a call: whether it will run in the sandbox.
 func (r *run) sandboxOf(req perm.Request) perm.Sandbox {
 	if req.Tool != "Bash" || r.sandbox.Sandbox == nil {
@@ -98,7 +109,7 @@ func (r *run) sandboxOf(req perm.Request) perm.Sandbox {
 	if !ok {
 		return perm.Sandbox{}
 	}
-	state := r.sandbox.Rules(command)
+	state := r.confinedBy().Rules(command)
 	if r.sandbox.Mode() != sandbox.Off {
 		r.sandbox.told.Do(func() { r.tellSandbox(r.sandbox.Probe()) })
 	}
@@ -129,7 +140,7 @@ func (r *run) sandboxText() string {
 
 // confine wraps a command for the Bash tool.
 func (r *run) confine(spec *proc.Spec, command string, leave bool) (bash.SandboxEnd, error) {
-	c, err := r.sandbox.Wrap(spec, command, leave)
+	c, err := r.confinedBy().Wrap(spec, command, leave)
 	if c == nil || err != nil {
 		return nil, err
 	}

@@ -14,8 +14,10 @@ import (
 type Input struct {
 	Settings Settings
 	Rules    *perm.Ruleset
-	Roots    []string // the working directories, links resolved; the first is where the session started
-	Repo     string   // the root of the repository that the first of them is in; "" is none
+	Also     *perm.Ruleset // more rules, of which only what they deny and ask for counts; nil: none
+	Roots    []string      // the working directories, links resolved; the first is where the session started
+	Look     []string      // where what rules with stars mean is looked for beside these
+	Repo     string        // the root of the repository that the first of them is in; "" is none
 	Home     string
 	State    string // the program's own state
 	Config   string // the other agent's configuration folder
@@ -81,6 +83,11 @@ func (in *Input) network() Network {
 		add(&n.Allow, in.Rules.Domains(perm.Allow))
 	}
 	return n
+}
+
+// restrictions are the rules for paths that take something away.
+func (in *Input) restrictions(effect perm.Verdict, write bool) []perm.PathRule {
+	return append(in.Rules.PathRules(effect, write), in.Also.PathRules(effect, write)...)
 }
 
 type deriver struct {
@@ -197,8 +204,10 @@ func (d *deriver) keyStores() {
 // show adds what can be read again below what is hidden by default, but not below what a rule hides.
 func (d *deriver) show() {
 	var byRule []string
+	also := d.env
+	also.Rules = d.in.Also
 	for _, h := range d.policy.Hide {
-		if d.env.ReadDenied(h) {
+		if d.env.ReadDenied(h) || d.in.Also != nil && also.ReadDenied(h) {
 			byRule = append(byRule, h)
 		}
 	}
@@ -238,8 +247,8 @@ func (d *deriver) rules() error {
 	extra, _ := perm.Compile(d.settingsRules(), perm.Options{Start: d.start(), Home: d.in.Home, ProjectRoot: d.start(), Platform: d.in.Platform})
 	m := &matcher{d: d}
 	for _, effect := range []perm.Verdict{perm.Deny, perm.Ask} {
-		m.add(d.in.Rules.PathRules(effect, false), hidden)
-		m.add(d.in.Rules.PathRules(effect, true), kept)
+		m.add(d.in.restrictions(effect, false), hidden)
+		m.add(d.in.restrictions(effect, true), kept)
 	}
 	m.add(extra.PathRules(perm.Deny, false), hidden)
 	m.add(extra.PathRules(perm.Deny, true), kept)

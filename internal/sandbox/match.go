@@ -82,7 +82,13 @@ func (m *matcher) starts(r *pathRule) []string {
 		base = "/"
 	}
 	var out []string
-	for _, root := range m.d.roots {
+	roots := m.d.roots
+	for _, dir := range m.d.in.Look {
+		if r, ok := real(dir); ok {
+			roots = appendNew(slices.Clip(roots), r)
+		}
+	}
+	for _, root := range roots {
 		switch {
 		case within(root, base):
 			out = appendNew(out, root)

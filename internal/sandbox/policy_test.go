@@ -140,3 +140,49 @@ func TestRuleThatCannotBeEnforced(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A policy for a work tree opens it and what git needs, and hides in the checkout, too, what its rules hide.
+func TestPolicyOfAWorkTree(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo := filepath.Join(base, "repo")
+	tree := filepath.Join(repo, ".claude", "worktrees", "a")
+	for name, text := range map[string]string{
+		".git/HEAD": "ref: refs/heads/main\n", ".git/index": "x", ".git/config": "", ".git/objects/x": "", ".git/refs/x": "", ".git/hooks/x": "",
+		".git/worktrees/a/gitdir": tree + "/.git\n", ".git/worktrees/a/HEAD": "ref: refs/heads/a\n", ".git/worktrees/a/commondir": "../..\n", ".git/worktrees/a/index": "x",
+		".git/worktrees/b/gitdir": base + "/b/.git\n", ".git/worktrees/b/HEAD": "ref: refs/heads/b\n",
+		".claude/worktrees/a/.git": "gitdir: " + repo + "/.git/worktrees/a\n", ".claude/worktrees/a/secret": "x", ".claude/worktrees/a/main.go": "x",
+		"secret": "x", "sub/key.pem": "x", "main.go": "x",
+	} {
+		path := filepath.Join(repo, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rules := func(dir string) *perm.Ruleset {
+		set, _ := perm.Compile([]perm.Rule{
+			{Text: "Read(./secret)", Effect: perm.Deny, Source: perm.Source{Scope: "project"}, Dir: dir},
+			{Text: "Read(**/*.pem)", Effect: perm.Deny, Source: perm.Source{Scope: "project"}, Dir: dir},
+		}, perm.Options{Start: dir, Home: base, ProjectRoot: dir, Platform: "linux"})
+		return set
+	}
+	p, err := derive(Input{Rules: rules(tree), Also: rules(repo), Look: []string{repo}, Roots: []string{tree}, Repo: tree, Home: base, Platform: "linux"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]kind{
+		".claude/worktrees/a/main.go": writable, ".claude/worktrees/a/new": writable, ".claude/worktrees/a/.git": kept, ".claude/worktrees/a/secret": hidden,
+		".claude/settings.json": readOnly, ".claude/worktrees/b": readOnly, "main.go": readOnly, "secret": hidden, "sub/key.pem": hidden,
+		".git/objects/new": writable, ".git/refs/heads/a": writable, ".git/worktrees/a/index": writable, ".git/worktrees/a/HEAD": writable,
+		".git/worktrees/a/commondir": kept, ".git/worktrees/b/HEAD": kept, ".git/HEAD": kept, ".git/index": kept, ".git/config": kept, ".git/hooks/x": kept,
+	} {
+		if got := p.at(filepath.Join(repo, path)); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}

@@ -100,38 +100,50 @@ func (d *deriver) repository(path string, inside bool) {
 		d.gitDir(path)
 	case info.Mode().IsRegular():
 		d.keep(path)
-		if common, ok := linkedRepository(path); ok {
+		if own, common, ok := linkedRepository(path); ok {
 			d.gitDir(common)
+			d.otherTrees(own, common)
 		}
 	}
 }
 
-// linkedRepository finds the repository of a linked work tree. That counts only when the repository points back:
+// otherTrees keeps what git knows of the repository's other work trees and of its own: what is checked out there, and what
+// is staged.
+func (d *deriver) otherTrees(own, common string) {
+	others, _ := filepath.Glob(filepath.Join(common, "worktrees", "*"))
+	for _, path := range append(others, filepath.Join(common, "HEAD"), filepath.Join(common, "index")) {
+		if path != own && exists(path) {
+			d.keep(path)
+		}
+	}
+}
+
+// linkedRepository finds the folder of a linked work tree in its repository, and the repository. That counts only when the repository points back:
 // else any file could make any folder writable.
-func linkedRepository(file string) (common string, ok bool) {
+func linkedRepository(file string) (own, common string, ok bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", false
+		return "", "", false
 	}
-	gitDir, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	own, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
 	if !found {
-		return "", false
+		return "", "", false
 	}
-	if !filepath.IsAbs(gitDir) {
-		gitDir = filepath.Join(filepath.Dir(file), gitDir)
+	if !filepath.IsAbs(own) {
+		own = filepath.Join(filepath.Dir(file), own)
 	}
-	gitDir, ok = real(gitDir)
-	if !ok || filepath.Base(filepath.Dir(gitDir)) != "worktrees" {
-		return "", false
+	own, ok = real(own)
+	if !ok || filepath.Base(filepath.Dir(own)) != "worktrees" {
+		return "", "", false
 	}
-	back, err := os.ReadFile(filepath.Join(gitDir, "gitdir"))
+	back, err := os.ReadFile(filepath.Join(own, "gitdir"))
 	if err != nil {
-		return "", false
+		return "", "", false
 	}
 	there, ok := real(strings.TrimSpace(string(back)))
 	here, ok2 := real(file)
-	common = filepath.Dir(filepath.Dir(gitDir))
-	return common, ok && ok2 && there == here && isGitDir(common)
+	common = filepath.Dir(filepath.Dir(own))
+	return own, common, ok && ok2 && there == here && isGitDir(common)
 }
 
 func isGitDir(dir string) bool {

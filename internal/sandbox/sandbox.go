@@ -48,9 +48,15 @@ type Status struct {
 // Available says that commands can be confined.
 func (s Status) Available() bool { return s.Backend != "" }
 
-// Sandbox confines the commands of one session. It is safe for concurrent use; nothing is made before the first
-// command.
+// Sandbox confines the commands of one session, or of a part of it that works elsewhere. It is safe for concurrent use;
+// nothing is made before the first command.
 type Sandbox struct {
+	*core
+	now func() Input // what policies follow from
+}
+
+// core is what a session's sandboxes share.
+type core struct {
 	o     Options
 	probe func() Status
 
@@ -65,10 +71,13 @@ var ErrMissing = errors.New("the sandbox is required and not available")
 
 // New makes a sandbox.
 func New(o Options) *Sandbox {
-	s := &Sandbox{o: o}
+	s := &Sandbox{&core{o: o}, o.Input}
 	s.probe = sync.OnceValue(func() Status { return s.findBackend() })
 	return s
 }
+
+// With is the same sandbox for commands whose policy follows from something else: of a sub-agent in a work tree of its own.
+func (s *Sandbox) With(input func() Input) *Sandbox { return &Sandbox{s.core, input} }
 
 // Probe tries the means of the system, once. The first call starts a process or two.
 func (s *Sandbox) Probe() Status { return s.probe() }
@@ -105,14 +114,14 @@ func (s *Sandbox) keepsRules() bool {
 	if s.o.Settings.NoFiles || s.o.Settings.Weaker {
 		return false
 	}
-	in := s.o.Input()
-	if in.Rules.RestrictsAllPaths() {
+	in := s.now()
+	if in.Rules.RestrictsAllPaths() || in.Also.RestrictsAllPaths() {
 		return false
 	}
 	for _, effect := range []perm.Verdict{perm.Deny, perm.Ask} {
 		for _, write := range []bool{false, true} {
-			for _, r := range in.Rules.PathRules(effect, write) {
-				for _, root := range in.Roots {
+			for _, r := range in.restrictions(effect, write) {
+				for _, root := range slices.Concat(in.Roots, in.Look) {
 					if !r.Whole && root != r.Base && within(root, or(r.Base, "/")) {
 						return false
 					}
@@ -180,7 +189,7 @@ func (s *Sandbox) Wrap(spec *proc.Spec, command string, leave bool) (*Run, error
 
 // input completes what policies follow from, and makes the session's directories.
 func (s *Sandbox) input() (Input, error) {
-	in := s.o.Input()
+	in := s.now()
 	in.Settings = s.o.Settings
 	s.mu.Lock()
 	defer s.mu.Unlock()
