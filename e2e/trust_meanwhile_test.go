@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"lathe/internal/fakeapi"
@@ -46,6 +47,43 @@ func TestTrustWhileFilesChange(t *testing.T) {
 			_, err := os.Stat(filepath.Join(r.dir, "ran"))
 			if (err == nil) != c.runs {
 				t.Errorf("ran: %v; %s", err == nil, r.last().LastToolResult())
+			}
+		})
+	}
+}
+
+// A hook's program that changes while the session runs is not run before the user has approved what it is now.
+func TestTrustInAHooksProgram(t *testing.T) {
+	t.Parallel()
+	for name, approve := range map[string]bool{"not approved": false, "approved meanwhile": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var r *rig
+			var calls atomic.Int32
+			r = newRig(t, &fakeapi.Script{Func: func(fakeapi.Request) *fakeapi.Answer {
+				a := fakeapi.Text("done")
+				switch calls.Add(1) {
+				case 1:
+					a = answer(bash("true"))
+				case 2:
+					r.file("check.sh", "echo changed >> ran.txt\n")
+					if approve {
+						r.must("trust")
+					}
+					a = answer(bash("true"))
+				}
+				return &a
+			}})
+			r.file("check.sh", "echo trusted >> ran.txt\n")
+			r.file(".claude/settings.json", `{"hooks":{"PostToolUse":[{"hooks":[{"type":"command","command":"sh \"$CLAUDE_PROJECT_DIR\"/check.sh"}]}]}}`)
+			r.must("trust")
+			o := r.must("-p", "go", "--allowedTools", "Bash(true)")
+			want := "trusted\n"
+			if approve {
+				want += "changed\n"
+			}
+			if got := r.read(filepath.Join(r.dir, "ran.txt")); got != want || !approve && !strings.Contains(o.err, "is not the one that you trusted") {
+				t.Errorf("ran %q; %s", got, o.err)
 			}
 		})
 	}

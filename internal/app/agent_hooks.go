@@ -2,9 +2,11 @@ package app
 
 import (
 	"encoding/json"
+	"strings"
 
 	"lathe/internal/agent"
 	"lathe/internal/config"
+	"lathe/internal/file"
 	"lathe/internal/hook"
 	"lathe/internal/perm"
 )
@@ -24,6 +26,18 @@ func (r *run) agentHookSource(def agent.Def) []hook.Source {
 		return nil
 	}
 	return []hook.Source{{Scope: "agent " + def.Name, File: first(def.Path, "the agent "+def.Name), Dir: r.place.Sys.Dirs.Work, Hooks: def.Hooks}}
+}
+
+// refuseHook says why a command of the project's is not run, "" for those that are: a checkout of another branch may have put
+// another program in the place of the one that was trusted, while the session runs.
+func (r *run) refuseHook(s perm.Source, command string, args []string) string {
+	p := r.place
+	ofProject := s.Scope == string(config.Project) || s.Scope == string(config.Local) ||
+		strings.HasPrefix(s.Scope, "agent ") && file.Below(first(p.ProjectRoot, p.Project), s.File)
+	if !ofProject || p.RunsAsApproved(command, args) {
+		return ""
+	}
+	return "it was not run: a program of the project that it names is not the one that you trusted (lathe trust shows and approves what it is now)"
 }
 
 // openAgentHooks gives a sub-agent the session's hooks, those of the agents above it, and its own.

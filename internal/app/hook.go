@@ -64,7 +64,7 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	deps := hook.Deps{
 		Set: set, Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv,
-		Base: h.base, Perm: r.env, Spill: r.spill, Ask: r.askHook, Tool: r.serverHook, Agent: r.agentHook,
+		Base: h.base, Perm: r.env, Spill: r.spill, Ask: r.askHook, Tool: r.serverHook, Agent: r.agentHook, Refuse: r.refuseHook,
 		URLs: trustedList(r.place.Settings, "allowedHttpHookUrls"), HeaderVars: trustedList(r.place.Settings, "httpHookAllowedEnvVars"),
 	}
 	if r.o.Host != nil {

@@ -65,6 +65,18 @@ func scripts(grants []Grant, dirs []string) []Grant {
 	return out
 }
 
+// Scripts lists the programs of the project that a command names, as they are now.
+func Scripts(command string, args []string, dirs []string) []Grant {
+	text, err := json.Marshal(struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}{command, args})
+	if err != nil {
+		return nil
+	}
+	return scripts([]Grant{{Key: "hooks", Text: string(text)}}, dirs)
+}
+
 // wordsOf are the words of a command, with quotes left out and with quotes as ends of words: "$DIR"/x is one, 'a b' may be.
 func wordsOf(command string) []string {
 	plain := strings.NewReplacer(`"`, "", "'", "").Replace(command)

@@ -34,6 +34,8 @@ type Deps struct {
 	Agent func(ctx context.Context, model, prompt string) (string, error)
 	// Spill keeps a text that is too long and returns the path of its file. Nil: it is cut.
 	Spill func(text string) (string, error)
+	// Refuse says why a command of a source is not run now, "" if it is. Nil: all are.
+	Refuse func(source perm.Source, command string, args []string) string
 	// HTTP sends the requests of http hooks; nil is the usual transport.
 	HTTP http.RoundTripper
 	// URLs are patterns of the URLs that http hooks may use; nil: all.

@@ -26,6 +26,11 @@ func (b *Bus) command(ctx context.Context, p Payload, info eventInfo, h *handler
 	if ctx.Err() != nil {
 		return raw{cancelled: true}
 	}
+	if b.deps.Refuse != nil {
+		if why := b.deps.Refuse(h.source, h.Command, h.Args); why != "" {
+			return raw{problem: why}
+		}
+	}
 	spec, err := b.spec(p.Event, h, base, in)
 	if err != nil {
 		return raw{problem: err.Error()}

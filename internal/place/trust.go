@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"lathe/internal/config"
 	"lathe/internal/file"
@@ -62,7 +63,7 @@ func (p *Place) asApproved(path string) bool {
 	if config.Power(path) == "" {
 		return true
 	}
-	dirs := slices.DeleteFunc([]string{p.Sys.Dirs.Work, p.Root}, func(d string) bool { return d == "" })
+	dirs := p.grantDirs()
 	now := config.Deeper(dirs[len(dirs)-1], dirs...)
 	known := func(g config.Grant) bool {
 		return slices.ContainsFunc(p.Grants, func(o config.Grant) bool { return o.Key == g.Key && o.File == g.File && o.Text == g.Text })
@@ -71,10 +72,40 @@ func (p *Place) asApproved(path string) bool {
 	if i < 0 { // beyond the list: what is there is known as a whole
 		i = slices.IndexFunc(now, func(g config.Grant) bool { return g.Key == config.Unlisted })
 	}
-	if i < 0 || !known(now[i]) {
+	same := i >= 0 && known(now[i]) && !slices.ContainsFunc(now, func(g config.Grant) bool { return g.Key == "script of "+now[i].Key && !known(g) })
+	return same || p.approvedSince()
+}
+
+// RunsAsApproved reports whether the programs of the project that a command of its settings names hold what they held when
+// the project was found trusted.
+func (p *Place) RunsAsApproved(command string, args []string) bool {
+	if p.trustedNow || !p.Trusted {
+		return true
+	}
+	for _, g := range config.Scripts(command, args, p.grantDirs()) {
+		same := func(o config.Grant) bool {
+			return strings.HasPrefix(o.Key, "script of ") && o.File == g.File && o.Text == g.Text
+		}
+		if !slices.ContainsFunc(p.Grants, same) {
+			return p.approvedSince()
+		}
+	}
+	return true
+}
+
+// approvedSince reports whether the user has approved what the project's files grant and run now.
+func (p *Place) approvedSince() bool {
+	entry, known := config.NewTrust(p.Sys.Dirs.State).Get(p.TrustKey)
+	if !known || entry.Rules {
 		return false
 	}
-	return !slices.ContainsFunc(now, func(g config.Grant) bool { return g.Key == "script of "+now[i].Key && !known(g) })
+	s, err := config.Load(p.Places)
+	return err == nil && config.GrantsHash(s.Grants(p.Sys.Dirs.Work, p.Root), p.TrustKey) == entry.Hash
+}
+
+// grantDirs are the folders that grants are looked for in, the project's top last.
+func (p *Place) grantDirs() []string {
+	return slices.DeleteFunc([]string{p.Sys.Dirs.Work, p.Root}, func(d string) bool { return d == "" })
 }
 
 func sameFile(a, b string) bool {
