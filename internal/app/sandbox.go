@@ -57,7 +57,7 @@ func sandboxLayers(layers []*config.Layer) []sandbox.Layer {
 	return out
 }
 
-// sandboxCache is where build caches of this project's sandboxed command.go: apart from the user's own, which
+// sandboxCache is where build caches of this project's sandboxed commands go: apart from the user's own, which
 // programs outside the sandbox trust.
 func sandboxCache(work string) string {
 	dir, err := os.UserCacheDir()

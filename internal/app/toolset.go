@@ -246,7 +246,7 @@ func (ts *toolset) image(path string) (msg.Block, error) {
 	return msg.Block{}, errors.New("it is not a png, jpeg, gif or webp image")
 }
 
-// ruleSources turns the rules of the command line into rules of the engine.
+// cliRules turns the rules of the command line into rules of the engine.
 func cliRules(o *Options, work string) []perm.Rule {
 	var out []perm.Rule
 	add := func(values []string, effect perm.Verdict) {
