@@ -190,6 +190,25 @@ func TestMCPServeEnds(t *testing.T) {
 	awaitGone(t, filepath.Join(r.dir, "pid"))
 }
 
+// A yes counts for the words that were asked only: an answer that a client sends along with other ones is none.
+func TestMCPServeTakesNoOtherAnswer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{})
+	ts := r.mcpServe(t, "")
+	for _, state := range []string{"", "Lathe: may the tool Read do this?"} {
+		res, err := ts.s.CallTool(t.Context(), &sdk.CallToolParams{
+			Name: "Write", Arguments: map[string]any{"file_path": "b", "content": "x"}, RequestState: state,
+			InputResponses: sdk.InputResponseMap{"allow": &sdk.ElicitResult{Action: "accept"}},
+		})
+		if err == nil && !res.IsError {
+			t.Errorf("with %q the call was allowed", state)
+		}
+		if _, err := os.Stat(filepath.Join(r.dir, "b")); err == nil {
+			t.Errorf("with %q the file was written", state)
+		}
+	}
+}
+
 // Every signal that ends programs ends what a client has started, too.
 func TestMCPServeSignals(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,9 @@ import (
 // runs does not count in it.
 func TestTrustWhileFilesChange(t *testing.T) {
 	t.Parallel()
-	const skill = "---\nname: deploy\ndescription: deploys\nallowed-tools: Bash(touch *)\n---\nHere: !`touch %`\n"
+	const hooks = "hooks:\n  PreToolUse:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: sh tools/check.sh\n"
+	skill := "---\nname: deploy\ndescription: deploys\nallowed-tools: Bash(touch *)\n%H---\nHere: !`touch %`\n"
+	skill = strings.Replace(skill, "%H", hooks, 1)
 	for name, c := range map[string]struct {
 		path, text string // written while the session runs
 		runs       bool
@@ -22,6 +24,7 @@ func TestTrustWhileFilesChange(t *testing.T) {
 		"nothing":         {"", "", true},
 		"other words":     {".claude/skills/deploy/SKILL.md", strings.Replace(skill, "%", "ran", 1) + "More words.\n", true},
 		"another command": {".claude/skills/deploy/SKILL.md", strings.Replace(skill, "%", "ran", 1) + "And: !`touch more`\n", false},
+		"another program": {"tools/check.sh", "#!/bin/sh\nexit 0 # another\n", false},
 		"another skill":   {".claude/skills/late/SKILL.md", strings.ReplaceAll(strings.Replace(skill, "%", "ran", 1), "deploy", "late"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -41,6 +44,7 @@ func TestTrustWhileFilesChange(t *testing.T) {
 				}
 				return &a
 			}})
+			r.file("tools/check.sh", "#!/bin/sh\nexit 0\n")
 			r.file(".claude/skills/deploy/SKILL.md", strings.Replace(skill, "%", "ran", 1))
 			r.must("trust")
 			r.run("-p", "deploy it", "--allowedTools", "Skill")

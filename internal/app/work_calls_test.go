@@ -147,6 +147,9 @@ func TestCallsOutsideTurns(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	served := testRun(t, Options{NoPrompts: true})
+	if _, err := served.query(t.Context(), "client_call", json.RawMessage(`{"id":"1","tool":"Agent","input":{"description":"d","prompt":"p"}}`)); err == nil {
+		t.Error("a tool that is not offered was called")
+	}
 	b := &backAgent{back: true, server: "slow"}
 	b.Task = bash.Task{ID: "m1", State: bash.Completed}
 	served.work.agents = append(served.work.agents, b)

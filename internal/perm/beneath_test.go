@@ -85,3 +85,15 @@ func TestReadingRulesHoldBeneath(t *testing.T) {
 		}
 	}
 }
+
+// What find and fd run is given names that nobody knows yet: behind the command, where its words do not place them.
+func TestFoundNamesAreAskedAbout(t *testing.T) {
+	for command, held := range map[string]bool{
+		"fd -e go": false, "fd -x cat": true, "fd -Hx cat": true, "fd -X wc -l {}": true, "find . -exec head {} +": true, "find . -name x -exec true {} ';'": false,
+	} {
+		d := Decide(bash(command), testEnv(t, ModeBypass, nil, nil, []string{"Read(.env)"}))
+		if (d.Verdict != Allow) != held {
+			t.Errorf("%s: %v: %s", command, d.Verdict, d.Reason)
+		}
+	}
+}

@@ -43,11 +43,11 @@ func foundNames(words []shell.Word) []shell.Word {
 	out, placed := slices.Clone(words), false
 	for i, w := range words {
 		if text, literal := w.Literal(); literal && strings.Contains(text, "{}") {
-			out[i], placed = shell.Unknown("what it finds"), true
+			out[i], placed = shell.Unknown("names that are not known yet"), true
 		}
 	}
 	if !placed {
-		out = append(out, shell.Unknown("what it finds")) // fd puts it behind
+		out = append(out, shell.Unknown("names that are not known yet")) // fd puts it behind
 	}
 	return out
 }

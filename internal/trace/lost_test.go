@@ -143,3 +143,33 @@ func TestLongTrace(t *testing.T) {
 		}
 	}
 }
+
+// Headers that a write has lost are written again with the next call, though they are the same.
+func TestLostHeaders(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk := &faulty{f.records, -1}
+	f.records = disk
+	for i, room := range []int{-1, 0, -1} {
+		headers := map[string]string{"x": "same"}
+		if i == 0 {
+			headers["x"] = "other"
+		}
+		disk.room = room
+		f.Record(Record{Turn: "t", Stage: "model", Parent: "model", Step: i, Call: &Call{Model: "m", Attempt: 1, Headers: headers}})
+		f.Flush()
+	}
+	f.Close()
+	tr, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Close()
+	last := tr.Records[len(tr.Records)-1]
+	if last.Step != 2 || last.Call.Headers["x"] != "same" {
+		t.Errorf("%+v", last.Call)
+	}
+}

@@ -226,7 +226,7 @@ func (d *editAsk) named(text string) json.RawMessage {
 	}
 	whole := strings.Join(was, "")
 	part := func(lines []string) string { return strings.Join(lines[head:len(lines)-tail], "") }
-	for (part(was) == "" || strings.Count(whole, part(was)) > 1) && head+tail > 0 {
+	for (part(was) == "" || strings.Index(whole, part(was)) != strings.LastIndex(whole, part(was))) && head+tail > 0 { // also where two of them overlap
 		head, tail = max(0, head-1), max(0, tail-1)
 	}
 	return withField(withField(d.ask.Input, "old_string", part(was)), "new_string", part(now))

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"lathe/internal/event"
+	"lathe/internal/front/tui/diffview"
 	"lathe/internal/front/tui/theme"
 )
 
@@ -96,4 +99,28 @@ func TestEditQuestionShowsTheFile(t *testing.T) {
 	if got := rows(ask("not there", "y", false)); !strings.Contains(got, "not there") {
 		t.Errorf("no place:\n%s", got)
 	}
+}
+
+// Whatever a file is made of, an edit that names lines names them in one place, and makes of the file what was agreed to.
+func TestNamedEditProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := func(name string, least int) string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c"}), least, 8).Draw(t, name), "")
+		}
+		was, now := text("was", 1), text("now", 0)
+		d := &editAsk{ask: event.Ask{Input: json.RawMessage(`{"file_path":"x"}`)}, diff: diffview.Of(was, now)}
+		var in struct {
+			Old string `json:"old_string"`
+			New string `json:"new_string"`
+		}
+		if err := json.Unmarshal(d.named(now), &in); err != nil {
+			t.Fatal(err)
+		}
+		if was == now { // nothing to do
+			return
+		}
+		if strings.Count(was, in.Old) != 1 || strings.Replace(was, in.Old, in.New, 1) != now {
+			t.Fatalf("%q in place of %q in %q makes %q, want %q", in.New, in.Old, was, strings.Replace(was, in.Old, in.New, 1), now)
+		}
+	})
 }

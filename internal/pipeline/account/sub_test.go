@@ -34,7 +34,10 @@ func TestSub(t *testing.T) {
 	if d := sum.Cost - want; d > 1e-9 || d < -1e-9 || two.Used() != top.Used() {
 		t.Errorf("cost %v, want %v; used %v and %v", sum.Cost, want, two.Used(), top.Used())
 	}
-	if own := two.Totals(); len(own.Models) != 1 || own.Added != 3 {
+	if side := sum.Side["a question"]; side.Calls != 3 || side.Input != 3000 || side.Cost < want-1e-9 || side.Cost > want+1e-9 {
+		t.Errorf("on the side: %+v", side)
+	}
+	if own := two.Totals(); own.Side["a question"].Calls != 1 || len(own.Models) != 1 || own.Added != 3 {
 		t.Errorf("its own: %+v", own)
 	}
 	if _, err := two.Allow("claude-opus-5-5", 1_000_000, 1000); err == nil {

@@ -299,6 +299,47 @@ func TestSizeAfterAnUndo(t *testing.T) {
 	}
 }
 
+// An undo counts what earlier steps had left out as left out.
+func TestSizeAfterAnUndoOfEdits(t *testing.T) {
+	f := newFull(append(running(100_000, 60_000, 20_000, 20_000, 5000), end("e"))...)
+	f.t.Step = 5
+	e := Edit{Step: "collapse", Clear: []Clear{{Call: "0", Text: leftOut}}, Saved: 60_000}
+	m, err := e.record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.t.Append(m); err != nil {
+		t.Fatal(err)
+	}
+	before := f.look(f.t).size
+	if _, err := f.Compact(t.Context(), f.t, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.t.Append(user("two"), counted("b", 3000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Undo(f.t); err != nil {
+		t.Fatal(err)
+	}
+	if n := f.look(f.t).size; n < before-10_000 || n > before+10_000 {
+		t.Errorf("%d tokens, %d before the compaction", n, before)
+	}
+}
+
+// The size after a compaction is told in the provider's measure, as the one before is.
+func TestSizesOfOneMeasure(t *testing.T) {
+	f := newFull(user("one "+words(20_000)), counted("a", 90_000))
+	v := f.look(f.t)
+	if _, err := f.Compact(t.Context(), f.t, ""); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(f.t.Messages, func(m msg.Message) bool { return m.Subtype == msg.SubCompactBoundary })
+	meta, _ := metadataOf(f.t.Messages[i])
+	if saved := meta.Pre - meta.Post; meta.Pre != v.size || saved < 10_000 || saved > 25_000 {
+		t.Errorf("from %d to %d tokens, where about 20,000 were left out", meta.Pre, meta.Post)
+	}
+}
+
 // What the provider has refused is made smaller whatever we had counted, without a summary too.
 func TestReduceWithoutASummary(t *testing.T) {
 	var ms []msg.Message

@@ -164,6 +164,10 @@ func TestTasks(t *testing.T) {
 	}}, out); d != "" {
 		t.Error(d)
 	}
+	gone := deleted
+	if items, _, _, err := updated(b.list.Items(), UpdateInput{ID: "1", Status: &gone}); err != nil || len(items) != 2 || len(items[0].BlockedBy) != 0 {
+		t.Errorf("what waits for a task that is gone: %v %+v", err, items)
+	}
 	want := b.list.Items()
 	for name, base := range map[string][]Item{"all of the conversation": nil, "on top of what was kept": want} {
 		again := &bench{t: t, list: NewList()}

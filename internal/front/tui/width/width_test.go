@@ -156,6 +156,7 @@ func TestFilled(t *testing.T) {
 		{"a exactly/as/long b", "", 17, []string{"a exactly/as/long", " b"}},
 		{"• 中文字符没有空格。好 end", "  ", 9, []string{"• 中文字", "符没有空", "格。好   ", "  end"}},
 		{"a \x1b[4mlinked words\x1b[m b", "", 10, []string{"a \x1b[4mlinked\x1b[m  \x1b[4m", "words\x1b[m b"}},
+		{"12345678901 3456789012345 b", "        ", 20, []string{"12345678901 34567890", "12345 b"}}, // with the hanging indent it would not fit in a row either
 		{"ends here  ", "", 10, []string{"ends here"}},
 		{"a  b", "", 4, []string{"a   ", "b"}},
 	} {
