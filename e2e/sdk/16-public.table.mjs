@@ -402,6 +402,22 @@ for await (const l of readline.createInterface({ input: process.stdin })) { cons
     assert.ok(s.init.slash_commands.includes("hello"));
   });
 
+  add("older names of tools, and names that are not offered, in tools and rules", { default: say("x") }, async (p) => {
+    const s = await p.all("x", { tools: ["Bash", "KillShell", "BashOutput", "MultiEdit", "LS", "AskUserQuestion", "NotThere"], allowedTools: ["Bash", "KillShell", "MultiEdit", "LS"] });
+    assert.deepEqual((await p.requests())[0].tools.map((t) => t.name).toSorted(), ["Bash", "Edit", "TaskOutput", "TaskStop"]);
+    assert.match(p.stderr, /LS is not offered here/); assert.match(p.stderr, /NotThere is not offered here/);
+    assert.ok(s.results.every((r) => r.subtype === "success"));
+    await p.all("x", { disallowedTools: ["BashOutput", "KillShell"], settings: {} });
+    assert.ok(!(await p.last()).tools.some((t) => t.name === "TaskOutput" || t.name === "TaskStop"));
+  });
+
+  add("disableAllHooks switches the hooks of settings off, not the host's callbacks", [say(call("Bash", { command: "touch a" })), say("x")], async (p) => {
+    p.file(".claude/settings.json", JSON.stringify({ disableAllHooks: true, hooks: { PreToolUse: [{ hooks: [{ type: "command", command: "touch by-settings" }] }] } }));
+    let called = 0;
+    await p.all("x", { settingSources: ["project"], allowedTools: ["Bash"], hooks: { PreToolUse: [{ hooks: [async () => { called++; return {}; }] }] } });
+    assert.equal(called, 1); assert.ok(p.has("a") && !p.has("by-settings"));
+  });
+
   add("startup: warm process, then the query", [say("warm")], async (p) => {
     if (!p.sdk.startup) return;
     const w = await p.sdk.startup({ options: p.options() });

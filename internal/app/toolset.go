@@ -111,7 +111,11 @@ func (r *run) agentTools() []tool.Tool {
 
 // keptTools are those of all that the model is told of.
 func (r *run) keptTools(all []tool.Tool) ([]tool.Tool, error) {
-	wanted, err := wantedTools(r.o, all)
+	warn := r.warn
+	if r.agent != nil {
+		warn = func(string) {} // it was told when the session began
+	}
+	wanted, err := wantedTools(r.o, all, warn)
 	if err != nil {
 		return nil, err
 	}
@@ -177,11 +181,24 @@ var toolNames = []string{
 	"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "Task", "Agent", "SendMessage", "Skill", "MultiEdit", "default",
 }
 
+// olderNames are what tools were called in older versions of the documented command line.
+var olderNames = map[string]string{
+	"KillShell": "TaskStop", "KillBash": "TaskStop", "BashOutput": "TaskOutput", "AgentOutputTool": "TaskOutput", "MultiEdit": "Edit",
+	"NotebookRead": "Read", "TodoRead": "TodoWrite",
+}
+
+// elsewhere are documented tools that are not offered here, or only where there is somebody or something for them.
+var elsewhere = []string{
+	"LS", "WebSearch", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "ListMcpResourcesTool", "ReadMcpResourceTool", "ToolSearch", "Monitor", "Workflow",
+	"EnterWorktree", "ExitWorktree", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "StructuredOutput", "SlashCommand", "PowerShell", "Skill",
+	"SendMessage",
+}
+
 // IsToolName reports whether a name is that of a built-in tool, or stands for some.
 func IsToolName(s string) bool { return slices.Contains(toolNames, s) }
 
-// wantedTools reads --tools.
-func wantedTools(o *Options, all []tool.Tool) (func(name string) bool, error) {
+// wantedTools reads --tools. warn is told of names that are passed over.
+func wantedTools(o *Options, all []tool.Tool, warn func(string)) (func(name string) bool, error) {
 	if o.Tools == nil {
 		bare := []string{"Bash", "Read", "Edit"}
 		return func(name string) bool { return !o.Bare || slices.Contains(bare, name) }, nil
@@ -196,7 +213,16 @@ func wantedTools(o *Options, all []tool.Tool) (func(name string) bool, error) {
 	if slices.Contains(names, "default") {
 		return func(string) bool { return true }, nil
 	}
-	for _, n := range names {
+	offered := func(n string) bool { return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n }) }
+	for i, n := range names {
+		if now := olderNames[n]; now != "" && !offered(n) {
+			names[i] = now
+			n = now
+		}
+		if !offered(n) && (slices.Contains(elsewhere, n) || o.Host != nil && !IsToolName(n)) {
+			warn("--tools: " + n + " is not offered here")
+			continue
+		}
 		if !IsToolName(n) && !slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n }) {
 			return nil, fmt.Errorf("--tools: there is no tool named %q", n)
 		}

@@ -73,8 +73,10 @@ func canonicalTool(name string) string {
 	switch name {
 	case "Task":
 		return "Agent"
-	case "KillBash":
-		return "KillShell"
+	case "KillBash", "KillShell":
+		return "TaskStop"
+	case "BashOutput", "AgentOutputTool":
+		return "TaskOutput"
 	}
 	return name
 }
