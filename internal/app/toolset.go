@@ -213,7 +213,9 @@ func wantedTools(o *Options, all []tool.Tool, warn func(string)) (func(name stri
 	if slices.Contains(names, "default") {
 		return func(string) bool { return true }, nil
 	}
-	offered := func(n string) bool { return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n }) }
+	offered := func(n string) bool {
+		return slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n })
+	}
 	for i, n := range names {
 		if now := olderNames[n]; now != "" && !offered(n) {
 			names[i] = now
