@@ -91,6 +91,11 @@ func (w *work) sweep() {
 }
 
 func (w *work) sweepOne(ctx context.Context, note string) error {
+	unlock, err := w.lockTrees(ctx) // first, as who makes a tree does: else each would wait for what the other has
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	f, err := file.Hold(note, false)
 	if err != nil {
 		return nil // somebody works there, or there is no telling
@@ -105,11 +110,6 @@ func (w *work) sweepOne(ctx context.Context, note string) error {
 	if json.Unmarshal(text, &t) != nil || t.Path != path || t.Branch != "worktree-"+filepath.Base(path) || t.Base == "" || w.r.knowsTree(&t) != nil {
 		return nil // it is none of ours
 	}
-	unlock, err := w.lockTrees(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	if !isDir(path) {
 		return os.Remove(note)
 	}

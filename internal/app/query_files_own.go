@@ -24,7 +24,7 @@ func (r *run) suggestCommand() string {
 		return ""
 	}
 	st.DecodeGranted("fileSuggestion", &v)
-	if v.Type != "command" {
+	if v.Type != "command" || r.place.FromProject("fileSuggestion") && !r.place.RunsAsApproved(v.Command, nil) {
 		return ""
 	}
 	return v.Command

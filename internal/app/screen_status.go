@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"lathe/internal/config"
 	"lathe/internal/event"
 	"lathe/internal/git"
 	"lathe/internal/msg"
@@ -38,20 +37,10 @@ func (r *run) statusLine() statusLine {
 		return out
 	}
 	st.DecodeGranted("statusLine", &out)
-	if out.Type != "command" || r.projectSets("statusLine") && !r.place.RunsAsApproved(out.Command, nil) {
+	if out.Type != "command" || r.place.FromProject("statusLine") && !r.place.RunsAsApproved(out.Command, nil) {
 		return statusLine{}
 	}
 	return out
-}
-
-// projectSets reports whether the value of a setting that counts comes from the project.
-func (r *run) projectSets(key string) bool {
-	for _, l := range r.place.Settings.Layers { // highest first
-		if v, ok := l.Keys[key]; ok && l.Trusted && string(v) != "null" {
-			return l.Scope == config.Project || l.Scope == config.Local
-		}
-	}
-	return false
 }
 
 func (r *run) branch() string {

@@ -76,6 +76,16 @@ func (p *Place) asApproved(path string) bool {
 	return same || p.approvedSince()
 }
 
+// FromProject reports whether the value of a setting that counts comes from the project's files.
+func (p *Place) FromProject(key string) bool {
+	for _, l := range p.Settings.Layers { // highest first
+		if v, ok := l.Keys[key]; ok && l.Trusted && string(v) != "null" {
+			return l.Scope == config.Project || l.Scope == config.Local
+		}
+	}
+	return false
+}
+
 // RunsAsApproved reports whether the programs of the project that a command of its settings names hold what they held when
 // the project was found trusted.
 func (p *Place) RunsAsApproved(command string, args []string) bool {

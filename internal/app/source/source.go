@@ -148,6 +148,7 @@ func keyHelper(command string, p *place.Place, procs *proc.Group) func(ctx conte
 	var mu sync.Mutex
 	var key string
 	var at time.Time
+	ofProject := p.FromProject("apiKeyHelper")
 	ttl := helperTTL
 	if ms, err := strconv.Atoi(p.Sys.Getenv("CLAUDE_CODE_API_KEY_HELPER_TTL_MS")); err == nil && ms >= 0 {
 		ttl = time.Duration(ms) * time.Millisecond
@@ -157,6 +158,9 @@ func keyHelper(command string, p *place.Place, procs *proc.Group) func(ctx conte
 		defer mu.Unlock()
 		if key != "" && !force && time.Since(at) < ttl {
 			return key, nil
+		}
+		if ofProject && !p.RunsAsApproved(command, nil) {
+			return "", errors.New("apiKeyHelper was not run: a program of the project that it names is not the one that you trusted (lathe trust shows and approves what it is now)")
 		}
 		fresh, err := runHelper(ctx, command, p, procs)
 		if err != nil {

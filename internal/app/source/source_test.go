@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lathe/internal/app/source"
+	"lathe/internal/config"
 	"lathe/internal/place"
 	"lathe/internal/proc"
 	"lathe/internal/provider"
@@ -81,5 +82,54 @@ func TestNoCredential(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Kind != provider.Auth || !refused.NoRetry {
 			t.Errorf("a call of a model: %v", err)
 		}
+	}
+}
+
+// A helper of a trusted project's settings is run as long as the program that it names is the one that was trusted.
+func TestProjectsKeyHelper(t *testing.T) {
+	base := t.TempDir()
+	work := filepath.Join(base, "work")
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(work, "key.sh"), "echo good >> ran; echo key-one\n")
+	write(filepath.Join(work, ".claude/settings.json"), `{"apiKeyHelper":"sh key.sh"}`)
+	env := map[string]string{"LATHE_HOME": filepath.Join(base, "state"), "CLAUDE_CONFIG_DIR": filepath.Join(base, "config")}
+	for _, name := range []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"} {
+		env[name] = ""
+	}
+	open := func() *place.Place {
+		t.Helper()
+		p, err := place.Find(place.Options{Dir: work, Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := open()
+	if err := p.Approve(config.NewTrust(p.Sys.Dirs.State)); err != nil {
+		t.Fatal(err)
+	}
+	var procs proc.Group
+	defer procs.Close()
+	s, err := source.Open(source.Options{}, open(), &procs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(work, "key.sh"), "echo bad >> ran; echo key-two\n")
+	if _, err := s.Refresh(t.Context()); err == nil || !strings.Contains(err.Error(), "lathe trust") {
+		t.Errorf("%v", err)
+	}
+	if ran, err := os.ReadFile(filepath.Join(work, "ran")); err != nil || string(ran) != "good\n" {
+		t.Errorf("%v %q", err, ran)
 	}
 }

@@ -153,7 +153,7 @@ func (u *ui) reset(e event.ConversationReset) {
 	u.inners, u.innerAsked = nil, false
 	if u.full != nil {
 		clear(u.full.cache)
-		u.full.follow = true
+		u.full.follow, u.full.sel = true, selection{}
 	}
 	u.session.ID = e.New
 	u.lastKind = kindNotice

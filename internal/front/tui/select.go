@@ -262,10 +262,10 @@ func (f *fullView) word(u *ui, p place) (from, to place) {
 
 // extend moves the end of what is marked. It reports whether anything is.
 func (f *fullView) extend(u *ui, name string) bool {
-	if !f.sel.any() {
+	to := f.sel.to
+	if !f.sel.any() || to.item >= f.len(u) {
 		return false
 	}
-	to := f.sel.to
 	rows := f.rowsOf(u, to.item)
 	cells := func() int {
 		if to.row < len(rows) {

@@ -29,3 +29,37 @@ func TestSelectedText(t *testing.T) {
 		}
 	}
 }
+
+// Keys move the end of what is marked, not before its beginning, and do nothing where what it was in has gone.
+func TestExtendSelection(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	u.items = []item{{kind: kindText, text: "one two"}, {kind: kindText, text: "three"}}
+	f := &fullView{cols: u.cols, n: u.rows, cache: map[int]cached{}}
+	u.full = f
+	f.sel = selection{from: place{0, 0, 0}, to: place{0, 0, 3}}
+	for _, step := range []struct{ key, want string }{
+		{"shift+right", "one"},
+		{"shift+left", "one"},
+		{"shift+end", "one two"},
+		{"shift+right", "one two"},
+		{"shift+down", "one two"},
+		{"shift+down", "one two"},
+		{"shift+end", "one two\n\nthree"},
+		{"shift+up", "one two"},
+		{"shift+up", "one two"},
+		{"shift+home", "one two"},
+	} {
+		if !f.extend(u, step.key) || f.selected(u) != step.want {
+			t.Errorf("%s: %q, want %q", step.key, f.selected(u), step.want)
+		}
+	}
+	u.items = u.items[:0]
+	if f.extend(u, "shift+right") {
+		t.Error("something is marked in a conversation that was left")
+	}
+	f.sel = selection{}
+	if f.extend(u, "shift+right") {
+		t.Error("nothing was marked")
+	}
+}

@@ -1,0 +1,63 @@
+package place
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"lathe/internal/config"
+)
+
+// Programs that a trusted project's settings name are run as long as they hold what was approved, then or since.
+func TestRunsAsApproved(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", filepath.Join(base, "home")) // whose settings are the user's own
+	work := filepath.Join(base, "work")
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() *Place {
+		t.Helper()
+		p, err := Find(Options{Dir: work, Env: map[string]string{"LATHE_HOME": filepath.Join(base, "state"), "CLAUDE_CONFIG_DIR": filepath.Join(base, "config")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const command = "sh tools/list.sh"
+	write(filepath.Join(work, "tools/list.sh"), "echo a\n")
+	write(filepath.Join(work, ".claude/settings.json"), `{"fileSuggestion":{"type":"command","command":"`+command+`"}}`)
+	write(filepath.Join(base, "config/settings.json"), `{"statusLine":{"type":"command","command":"mine"}}`)
+	if p := open(); p.FromProject("fileSuggestion") || p.Trusted {
+		t.Error("a project that is not trusted sets something")
+	}
+	if p := open(); p.Approve(config.NewTrust(p.Sys.Dirs.State)) != nil {
+		t.Fatal("it cannot be approved")
+	}
+	p := open()
+	if !p.Trusted || !p.FromProject("fileSuggestion") || p.FromProject("statusLine") || p.FromProject("apiKeyHelper") {
+		t.Errorf("trusted %v; of the project: %v", p.Trusted, p.FromProject("fileSuggestion"))
+	}
+	if !p.RunsAsApproved(command, nil) || !p.RunsAsApproved("ls", nil) {
+		t.Error("what was approved is not run")
+	}
+	write(filepath.Join(work, "tools/list.sh"), "echo b\n")
+	if p.RunsAsApproved(command, nil) || p.RunsAsApproved("sh", []string{"tools/list.sh"}) || !p.RunsAsApproved("ls", nil) {
+		t.Error("another program is run in its place")
+	}
+	if err := open().Approve(config.NewTrust(p.Sys.Dirs.State)); err != nil {
+		t.Fatal(err)
+	}
+	if !p.RunsAsApproved(command, nil) {
+		t.Error("what was approved since is not run")
+	}
+}
