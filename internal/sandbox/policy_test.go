@@ -186,3 +186,43 @@ func TestPolicyOfAWorkTree(t *testing.T) {
 		}
 	}
 }
+
+// What the rules of a checkout hide stays hidden in a work tree of it, whatever is shown again, and such rules are counted
+// among those that the sandbox must keep.
+func TestRulesOfTheCheckoutCount(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo, tree := filepath.Join(base, "repo"), filepath.Join(base, "tree")
+	for _, path := range []string{filepath.Join(repo, "keys", "a"), filepath.Join(tree, "a")} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set := func(texts ...string) *perm.Ruleset {
+		var list []perm.Rule
+		for _, text := range texts {
+			list = append(list, perm.Rule{Text: text, Effect: perm.Deny, Source: perm.Source{Scope: "project"}, Dir: repo})
+		}
+		out, _ := perm.Compile(list, perm.Options{Start: repo, Home: base, ProjectRoot: repo, Platform: "linux"})
+		return out
+	}
+	in := Input{Rules: set(), Also: set("Read(./keys)"), Look: []string{repo}, Roots: []string{tree}, Show: []string{filepath.Join(repo, "keys", "a")}, Home: base, Platform: "linux"}
+	p, err := derive(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.at(filepath.Join(repo, "keys", "a")); got != hidden {
+		t.Errorf("%v", got)
+	}
+	for also, want := range map[string]bool{"Read(./keys)": true, "Read": false, "Read(**/*.pem)": true} {
+		in.Also = set(also)
+		if got := New(Options{Input: func() Input { return in }}).keepsRules(); got != want {
+			t.Errorf("with %s: %v", also, got)
+		}
+	}
+}
