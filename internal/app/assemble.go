@@ -282,6 +282,12 @@ func (r *run) touch(paths []string) {
 	r.custom.touch(paths, first(r.place.Root, r.place.Sys.Dirs.Work))
 }
 
+func (r *run) forgetTouched() {
+	r.touchedMu.Lock()
+	r.touched = nil
+	r.touchedMu.Unlock()
+}
+
 func (r *run) takeTouched() []string {
 	r.touchedMu.Lock()
 	defer r.touchedMu.Unlock()

@@ -237,9 +237,7 @@ func (r *run) afterTurn(t *turn.Turn) {
 		r.said.forget() // the session has them now, where they were not taken back
 	}
 	if t.Stop == nil {
-		r.touchedMu.Lock()
-		r.touched = nil
-		r.touchedMu.Unlock()
+		r.forgetTouched()
 	}
 	r.custom.endTurn()
 	r.hooks.rest(idleAfter)

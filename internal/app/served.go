@@ -61,6 +61,7 @@ func (r *run) clientCall(ctx context.Context, in struct {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+	defer r.forgetTouched()
 	t := r.asideAsking(r.askClient)
 	call := msg.Message{Kind: msg.KindAssistant, Blocks: []msg.Block{msg.ToolUse(in.ID, in.Tool, in.Input)}}
 	if err := t.Append(call); err != nil {

@@ -50,12 +50,7 @@ func (p patient) Call(ctx context.Context, call mcp.Call) (mcp.Result, error) {
 		return p.set.Call(ctx, call)
 	}
 	w := p.w
-	b := &backAgent{server: call.Tool.Server, kind: call.Tool.FullName, depth: 1, done: make(chan struct{}), moved: make(chan struct{})}
-	sum := sha256.Sum256([]byte(call.ID))
-	b.Task = bash.Task{
-		ID: "m" + hex.EncodeToString(sum[:8]), CallID: call.ID, State: bash.Running, Started: w.r.place.Sys.Now(),
-		Description: event.OneLine(strings.TrimSpace(call.Tool.Server+": "+first(call.Tool.Title, call.Tool.Name)), 80),
-	}
+	b := newBackCall(call, w.r.place.Sys.Now())
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b.cancel = cancel
 	progress := call.Progress
@@ -102,12 +97,28 @@ func (p patient) Call(ctx context.Context, call mcp.Call) (mcp.Result, error) {
 			continue
 		case <-b.moved:
 		}
-		w.mu.Lock()
-		id, file := b.ID, b.OutputFile
-		w.mu.Unlock()
-		text := fmt.Sprintf("The call takes long and goes on in the background as task %s. You are told of its result when it has ended; do not call again for it. Go on with other work, or end your answer. What it reports is written to %s.", id, file)
-		return mcp.Result{Blocks: []msg.Block{msg.Text(text)}, Output: map[string]any{"backgroundTaskId": id, "outputFile": file}}, nil
+		return w.goesOn(b), nil
 	}
+}
+
+// newBackCall is a call of a server's tool that begins, and may go to the background.
+func newBackCall(call mcp.Call, now time.Time) *backAgent {
+	b := &backAgent{server: call.Tool.Server, kind: call.Tool.FullName, depth: 1, done: make(chan struct{}), moved: make(chan struct{})}
+	sum := sha256.Sum256([]byte(call.ID))
+	b.Task = bash.Task{
+		ID: "m" + hex.EncodeToString(sum[:8]), CallID: call.ID, State: bash.Running, Started: now,
+		Description: event.OneLine(strings.TrimSpace(call.Tool.Server+": "+first(call.Tool.Title, call.Tool.Name)), 80),
+	}
+	return b
+}
+
+// goesOn is the result of a call that has gone to the background.
+func (w *work) goesOn(b *backAgent) mcp.Result {
+	w.mu.Lock()
+	id, file := b.ID, b.OutputFile
+	w.mu.Unlock()
+	text := fmt.Sprintf("The call takes long and goes on in the background as task %s. You are told of its result when it has ended; do not call again for it. Go on with other work, or end your answer. What it reports is written to %s.", id, file)
+	return mcp.Result{Blocks: []msg.Block{msg.Text(text)}, Output: map[string]any{"backgroundTaskId": id, "outputFile": file}}
 }
 
 // progressed passes on what a server says of a call that runs.

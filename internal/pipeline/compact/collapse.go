@@ -72,7 +72,7 @@ func findChains(view []msg.Message, s Settings) Edit {
 	return e
 }
 
-const leftOut = "[Left out: a result that lies far back; make the call again if you need it]"
+const leftOut = "[Left out: a result that lies far back. The call was carried out; repeat it only where it just reads]"
 
 // clearOld adds the results of the running turn that stand before the last tokens of the view and that an answer has seen.
 func (a *answers) clearOld(e *Edit, s Settings) {
