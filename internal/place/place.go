@@ -33,6 +33,7 @@ type Place struct {
 	SavedRules  bool           // not trusted, and its settings grant only what the user's own answers saved, see Trusted.Rules
 	Approved    string         // hash of the grants that trust, if there is any, is bound to
 	Grants      []config.Grant // what the project's files would bring into force
+	granting    [2]string      // the working directory and the repository that they were found in
 	Settings    *config.Settings
 	Places      config.Places // where they were looked for
 	Redact      *redact.Redactor

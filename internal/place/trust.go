@@ -15,7 +15,8 @@ import (
 // judgeTrust decides whether the project's files may grant. Trust is bound to what they granted when the user gave
 // it: a change asks again.
 func (p *Place) judgeTrust(now bool) {
-	grants := p.Settings.Grants(p.Sys.Dirs.Work, p.Root)
+	p.granting = [2]string{p.Sys.Dirs.Work, p.Root}
+	grants := p.Settings.Grants(p.granting[0], p.granting[1])
 	p.Grants, p.Approved = grants, config.GrantsHash(grants, p.TrustKey)
 	if now {
 		p.Trusted, p.trustedNow = true, true
@@ -110,12 +111,13 @@ func (p *Place) approvedSince() bool {
 		return false
 	}
 	s, err := config.Load(p.Places)
-	return err == nil && config.GrantsHash(s.Grants(p.Sys.Dirs.Work, p.Root), p.TrustKey) == entry.Hash
+	return err == nil && config.GrantsHash(s.Grants(p.granting[0], p.granting[1]), p.TrustKey) == entry.Hash
 }
 
-// grantDirs are the folders that grants are looked for in, the project's top last.
+// grantDirs are the folders that grants are looked for in, the project's top last. A place that moved to a work tree of the
+// project looks where it came from.
 func (p *Place) grantDirs() []string {
-	return slices.DeleteFunc([]string{p.Sys.Dirs.Work, p.Root}, func(d string) bool { return d == "" })
+	return slices.DeleteFunc(slices.Clone(p.granting[:]), func(d string) bool { return d == "" })
 }
 
 func sameFile(a, b string) bool {

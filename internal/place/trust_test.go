@@ -61,3 +61,50 @@ func TestRunsAsApproved(t *testing.T) {
 		t.Error("what was approved since is not run")
 	}
 }
+
+// What was approved counts in another work tree of the project, too: a sub-agent's place is moved there.
+func TestTrustInAWorkTree(t *testing.T) {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", filepath.Join(base, "home"))
+	work := filepath.Join(base, "work")
+	skill, other := filepath.Join(work, ".claude/skills/a/SKILL.md"), filepath.Join(work, ".claude/skills/b/SKILL.md")
+	for path, text := range map[string]string{
+		filepath.Join(work, ".git/HEAD"): "ref: refs/heads/main\n", filepath.Join(work, "tools/x.sh"): "true\n",
+		skill: "---\nname: a\ndescription: x\nallowed-tools: Bash(true)\n---\n!`true`\n", other: "---\nname: b\ndescription: x\n---\nwords\n",
+		filepath.Join(work, ".claude/settings.json"): `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh tools/x.sh"}]}]}}`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() *Place {
+		t.Helper()
+		p, err := Find(Options{Dir: work, Env: map[string]string{"LATHE_HOME": filepath.Join(base, "state"), "CLAUDE_CONFIG_DIR": filepath.Join(base, "config")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p := open()
+	if err := p.Approve(config.NewTrust(p.Sys.Dirs.State)); err != nil {
+		t.Fatal(err)
+	}
+	p = open()
+	moved := *p
+	tree := filepath.Join(work, ".claude/worktrees/agent-1")
+	if err := os.MkdirAll(tree, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	moved.Move(tree, tree)
+	for name, q := range map[string]*Place{"the checkout": p, "a work tree": &moved} {
+		if !q.TrustsAt(skill) || !q.TrustsAt(other) || !q.RunsAsApproved("sh tools/x.sh", nil) {
+			t.Errorf("in %s: skill %v, words %v, hook %v", name, q.TrustsAt(skill), q.TrustsAt(other), q.RunsAsApproved("sh tools/x.sh", nil))
+		}
+	}
+}
