@@ -17,6 +17,7 @@ import (
 type suggester struct {
 	mu    sync.Mutex
 	index *complete.Index
+	stop  context.CancelFunc // ends the user's own command that runs for an older query; nil: there was none
 }
 
 func (s *suggester) close() {

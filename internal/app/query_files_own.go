@@ -37,6 +37,14 @@ func (r *run) ownSuggestions(ctx context.Context, query string, limit int) ([]co
 	if command == "" {
 		return nil, false
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	r.suggest.mu.Lock()
+	if r.suggest.stop != nil { // what was typed before: each letter asks anew
+		r.suggest.stop()
+	}
+	r.suggest.stop = stop
+	r.suggest.mu.Unlock()
 	root := r.tools.workspace.Start()
 	var out limitedBuffer
 	exit, err := r.procs.Run(ctx, proc.Spec{
@@ -44,7 +52,7 @@ func (r *run) ownSuggestions(ctx context.Context, query string, limit int) ([]co
 		Stdin:   event.Encode(map[string]string{"query": query, "cwd": root, "session_id": r.conv.Log.ID()}),
 		Timeout: ownSuggestLimit, MaxOutput: 64 << 10,
 	})
-	if err != nil || exit.Code != 0 || exit.TimedOut {
+	if err != nil || ctx.Err() != nil || exit.Code != 0 || exit.TimedOut {
 		return nil, false
 	}
 	list := []complete.Suggestion{}
