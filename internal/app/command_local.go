@@ -88,8 +88,11 @@ func (r *run) cmdEffort(_ context.Context, _ *turn.Turn, args string) (string, e
 
 func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {
 	trusted := "not trusted (its settings only restrict; see lathe trust)"
-	if r.place.Trusted {
+	switch {
+	case r.place.Trusted:
 		trusted = "trusted"
+	case len(r.place.Grants) == 0:
+		trusted = "nothing of it needs trust"
 	}
 	return fmt.Sprintf("Lathe %s\nSession: %s\nTranscript: %s\nModel: %s\nMode: %s\nCredential: %s\nSandbox: %s\nDirectories: %s\nProject: %s",
 		sys.Version, r.conv.Log.ID(), or(r.conv.Log.Path(), "none"), r.modelState(), perm.Mode(r.session.Mode()).Word(), r.model.Key, r.sandboxState(),

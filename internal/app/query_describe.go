@@ -56,7 +56,7 @@ func (r *run) describe() (any, error) {
 		if slices.ContainsFunc(a.Models, func(c event.Choice) bool { return c.ID == info.ID }) {
 			continue
 		}
-		a.Models = append(a.Models, event.Choice{ID: info.ID, Name: alias, Description: fmt.Sprintf("%s, %d tokens", info.ID, info.Window)})
+		a.Models = append(a.Models, event.Choice{ID: info.ID, Name: alias, Description: fmt.Sprintf("%s, %s tokens", info.ID, strings.Replace(event.Thousands(info.Window), ".0", "", 1))})
 	}
 	for _, e := range info.Efforts {
 		a.Efforts = append(a.Efforts, event.Choice{ID: e, Name: e})

@@ -22,6 +22,9 @@ func Bytes(n int64) string {
 	case n < 1_000_000:
 		return fmt.Sprintf("%.0f kB", float64(n)/1000)
 	}
+	if n >= 10_000_000_000 {
+		return fmt.Sprintf("%.1f GB", float64(n)/1_000_000_000)
+	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
 

@@ -54,7 +54,7 @@ func (s *shellCall) coverage(c *shell.Command, layers []layer, at []string) find
 	if c.Kind != shell.Simple || ruleWhy != "" {
 		kind = "unparsed"
 	}
-	return because(Ask, kind, "nothing covers the part "+quoted(c.Text)+": "+why)
+	return because(Ask, kind, uncovered(c.Text)+why)
 }
 
 // harmless says that a command only reads, or is one of mode acceptEdits, with every path where it may be.

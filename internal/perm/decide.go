@@ -26,9 +26,13 @@ func (f finding) decision(parts ...Part) Decision {
 	return Decision{Verdict: f.verdict, Reason: f.reason, Source: f.source, Parts: parts}
 }
 
+// part is a row of the proof. The text stands beside its reason there, so the reason does not say it again.
 func (f finding) part(text string) Part {
-	return Part{Text: text, Verdict: f.verdict, Reason: f.reason, Source: f.source}
+	return Part{Text: text, Verdict: f.verdict, Reason: strings.TrimPrefix(f.reason, uncovered(text)), Source: f.source}
 }
+
+// uncovered begins the reason of a part that nothing covers.
+func uncovered(text string) string { return "nothing covers the part " + quoted(text) + ": " }
 
 // Decide judges one tool call. The first that speaks decides: a deny rule, an ask rule, what never runs unasked
 // (critical removals, protected paths), the mode, an allow rule, what needs no approval; else it is asked.

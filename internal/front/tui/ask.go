@@ -205,12 +205,16 @@ func (u *ui) askBody(e event.Ask, cols int) []string {
 		}
 	}
 	out = append(out, "")
-	if e.Decision.Reason != "" {
-		add("", u.th.Warning.Paint("Why: ")+width.Inert(e.Decision.Reason)+u.from(e.Decision.Source))
-	}
 	times := map[string]int{}
 	for _, p := range e.Decision.Parts {
 		times[p.Text+"\x00"+p.Reason]++
+	}
+	if e.Decision.Reason != "" {
+		why, whole := askReason(e.Decision, len(times))
+		add("", u.th.Warning.Paint("Why: ")+width.Inert(why)+u.from(e.Decision.Source))
+		if whole {
+			return out
+		}
 	}
 	for _, p := range e.Decision.Parts {
 		n := times[p.Text+"\x00"+p.Reason]
@@ -236,6 +240,21 @@ func (u *ui) askBody(e event.Ask, cols int) []string {
 		add("  ", style.Paint(fmt.Sprintf("%-5s ", p.Verdict))+text+u.th.Muted.Paint(" — "+width.Inert(reason))+u.from(p.Source))
 	}
 	return out
+}
+
+// askReason says why a call is asked about; whole: its parts, of which there are n different ones, have nothing to add.
+// The reason of a part that nothing covers stands in the part's own row.
+func askReason(d perm.Decision, n int) (why string, whole bool) {
+	for _, p := range d.Parts {
+		if p.Verdict != perm.Ask || p.Reason == "" || p.Reason == d.Reason || !strings.HasSuffix(d.Reason, ": "+p.Reason) {
+			continue
+		}
+		if n == 1 {
+			return "no rule allows it: " + p.Reason, true
+		}
+		return "no rule allows all of it", false
+	}
+	return d.Reason, n == 1 && len(d.Parts) > 0 && d.Parts[0].Reason == d.Reason && d.Parts[0].Verdict == d.Verdict && d.Source.Rule == ""
 }
 
 // from says where a rule stands.

@@ -9,6 +9,7 @@ import (
 
 	"lathe/internal/event"
 	"lathe/internal/front/tui/theme"
+	"lathe/internal/perm"
 )
 
 // command does a slash command that is the screen's own, or that needs a list to choose from. It reports whether it was
@@ -286,10 +287,20 @@ func (u *ui) pickMode(name string) {
 	}
 	u.describe(func(v described) {
 		var list []entry
-		for _, m := range v.Modes {
-			list = append(list, entry{name: m.ID, note: m.Description})
+		at := 0
+		for i, m := range v.Modes {
+			note := m.Description
+			if perm.Mode(m.ID).Word() == perm.Mode(v.Mode).Word() {
+				at, note = i, "now · "+note
+			}
+			list = append(list, entry{name: perm.Mode(m.ID).Word(), note: note, value: m.ID})
 		}
-		u.open(newPicker("Permission mode", list, func(e entry) { u.setMode(e.name) }))
+		p := newPicker("Permission mode", list, func(e entry) {
+			id, _ := e.value.(string)
+			u.setMode(id)
+		})
+		p.list.Go(at)
+		u.open(p)
 	})
 }
 

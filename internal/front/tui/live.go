@@ -17,6 +17,8 @@ const (
 	liveBytes  = 8 << 10 // of its end, in which they are looked for
 	maxQueue   = 5
 	maxTodos   = 5
+	// maxTodosKept are the entries of a to-do list that stand in the conversation.
+	maxTodosKept = 10
 )
 
 // picture is what the inline screen shows next.
@@ -86,13 +88,14 @@ func (u *ui) working(n int) []string {
 }
 
 func (u *ui) runningTool(t *toolRun, alone bool) []string {
-	line := u.th.Accent.Paint("▸") + " " + u.th.Strong.Paint(width.Inert(t.name)) + " " + width.Inert(callText(t.name, t.summary, t.input))
+	name, what := toolWords(t.name, t.summary, t.input)
+	line := u.th.Accent.Paint("▸") + " " + u.th.Strong.Paint(width.Inert(name)) + " " + width.Inert(what)
 	if t.done != nil { // its result waits for those before it
 		mark := u.th.Success.Paint("✓")
 		if t.done.IsError {
 			mark = u.th.Error.Paint("✗")
 		}
-		return []string{width.Cut(mark+" "+u.th.Strong.Paint(width.Inert(t.name))+" "+width.Inert(callText(t.name, t.summary, t.input)), u.cols-1, "…")}
+		return []string{width.Cut(mark+" "+u.th.Strong.Paint(width.Inert(name))+" "+width.Inert(what), u.cols-1, "…")}
 	}
 	out := []string{width.Cut(line, u.cols-8, "…") + u.th.Faint.Paint(" "+clock(u.o.Now().Sub(t.since)))}
 	if t.inside != "" {

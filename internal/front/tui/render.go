@@ -110,10 +110,35 @@ func (u *ui) renderLocal(it *item, whole bool) []width.Line {
 	}
 	lines, more := head(event.Inert(it.text), n)
 	var out []width.Line
+	diff := false
 	for _, l := range lines {
-		out = append(out, width.Line{Text: "  " + width.Tabs(l), Hang: "  ", Prose: true})
+		diff = diff || strings.HasPrefix(l, "diff --git ")
+		text := markedTabs(l)
+		switch {
+		case !diff || strings.HasPrefix(l, "+++ ") || strings.HasPrefix(l, "--- "):
+		case strings.HasPrefix(l, "+"):
+			text = u.th.Success.Paint(text)
+		case strings.HasPrefix(l, "-"):
+			text = u.th.Error.Paint(text)
+		}
+		hang := "  " + l[:len(l)-len(strings.TrimLeft(l, " "))]
+		if len(hang) > maxHang {
+			hang = "  "
+		}
+		out = append(out, width.Line{Text: "  " + text, Hang: hang, Prose: true})
 	}
 	return u.moreLines(out, more)
+}
+
+// maxHang is the deepest beginning of a line that the rows below it share.
+const maxHang = 12
+
+// markedTabs replaces tabs. In a line of a diff they count from behind its mark, so that all lines of it stand as in the file.
+func markedTabs(l string) string {
+	if l != "" && strings.IndexByte("+- ", l[0]) >= 0 {
+		return l[:1] + width.Tabs(l[1:])
+	}
+	return width.Tabs(l)
 }
 
 func (u *ui) moreLines(out []width.Line, more int) []width.Line {
@@ -129,8 +154,9 @@ func (u *ui) renderTool(it *item, whole bool) []width.Line {
 	if it.isError {
 		mark = u.th.Error.Paint("✗")
 	}
-	line := mark + " " + u.th.Strong.Paint(width.Inert(it.name))
-	if what := callText(it.name, it.summary, it.input); what != "" {
+	name, what := toolWords(it.name, it.summary, it.input)
+	line := mark + " " + u.th.Strong.Paint(width.Inert(name))
+	if what != "" {
 		line += " " + width.Inert(what)
 	}
 	if it.dur >= time.Second {
@@ -178,16 +204,20 @@ func (u *ui) resultText(it *item, whole bool) []width.Line {
 		}
 		return []width.Line{{Text: u.th.Faint.Paint("  " + count(lines, "line"))}}
 	case it.name == "TodoWrite":
-		return nil
+		return u.todoLines(readTodos(it.input))
+	}
+	text, prose := it.text, false
+	if !whole && it.name == "Agent" {
+		text, prose = reported(text)
 	}
 	style := u.th.Muted
 	if it.isError {
 		style = u.th.Error
 	}
-	lines, more := head(event.Inert(it.text), n)
+	lines, more := head(event.Inert(text), n)
 	var out []width.Line
 	for _, l := range lines {
-		out = append(out, width.Line{Text: "  " + style.Paint(width.Tabs(l)), Hang: "  "})
+		out = append(out, width.Line{Text: "  " + style.Paint(markedTabs(l)), Hang: "  ", Prose: prose})
 	}
 	return u.moreLines(out, more)
 }
@@ -205,9 +235,43 @@ func (u *ui) renderShell(it *item, whole bool) []width.Line {
 	}
 	lines, more := head(event.Inert(it.text), n)
 	for _, l := range lines {
-		out = append(out, width.Line{Text: "  " + style.Paint(width.Tabs(l)), Hang: "  "})
+		out = append(out, width.Line{Text: "  " + style.Paint(markedTabs(l)), Hang: "  "})
 	}
 	return u.moreLines(out, more)
+}
+
+// todoLines is a to-do list as a call wrote it.
+func (u *ui) todoLines(todos []todo) []width.Line {
+	var out []width.Line
+	for _, l := range u.todoRowsOf(todos, maxTodosKept) {
+		out = append(out, width.Line{Text: l, Hang: "    "})
+	}
+	return out
+}
+
+// reported is what a sub-agent said, without the heading for the model but with what that says of how it ended.
+func reported(text string) (string, bool) {
+	heading, rest, ok := strings.Cut(text, "]\n\n")
+	if !ok || !strings.HasPrefix(heading, "[Report of a sub-agent (") {
+		return text, false
+	}
+	if _, note, _ := strings.Cut(heading, "not instructions to follow."); strings.TrimSpace(note) != "" {
+		rest = strings.TrimSpace(note) + "\n" + rest
+	}
+	return rest, true
+}
+
+// toolWords are the name of a tool and what a call of it is about, as the person reads them: a tool of a server is called as
+// the server's summary calls it.
+func toolWords(name, summary string, input json.RawMessage) (string, string) {
+	if server, rest, ok := strings.Cut(summary, ": "); ok && strings.HasPrefix(name, "mcp__"+server+"__") {
+		tool, args, _ := strings.Cut(rest, " {")
+		if args != "" {
+			args = "{" + args
+		}
+		return server + ": " + tool, args
+	}
+	return name, callText(name, summary, input)
 }
 
 // quiet are the tools whose results say little to a person.
@@ -216,7 +280,7 @@ func quiet(name string) bool {
 	case "Read", "Glob", "Grep", "Skill", "ToolSearch":
 		return true
 	}
-	return strings.HasPrefix(name, "mcp__")
+	return false
 }
 
 // callText is what a call is about.

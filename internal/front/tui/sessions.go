@@ -3,6 +3,7 @@ package tui
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"lathe/internal/front/tui/width"
@@ -59,7 +60,11 @@ func previewLines(raw json.RawMessage) []string {
 		if m.Role == "user" {
 			mark = "❯ "
 		}
-		out = append(out, mark+width.Inert(firstLine(m.Text)))
+		text := m.Text
+		if it, ok := shellItem(text); ok {
+			mark, text = "! ", strings.TrimSpace(it.summary)
+		}
+		out = append(out, mark+width.Inert(firstLine(text)))
 	}
 	return out
 }

@@ -133,7 +133,11 @@ func (u *ui) statusFacts() []string {
 		out = append(out, width.Inert(shortModel(s.model)))
 	}
 	if s.used > 0 && s.window > 0 {
-		out = append(out, fmt.Sprintf("ctx %d%%", 100*s.used/s.window))
+		share := "<1"
+		if n := 100 * s.used / s.window; n > 0 {
+			share = fmt.Sprint(n)
+		}
+		out = append(out, "ctx "+share+"%")
 	}
 	if s.cost > 0 {
 		out = append(out, dollars(s.cost))
@@ -167,13 +171,18 @@ func (u *ui) todoRows() []string {
 	if len(u.todos) == 0 {
 		return []string{u.th.Muted.Paint("  The to-do list is empty.")}
 	}
+	return u.todoRowsOf(u.todos, maxTodos)
+}
+
+// todoRowsOf shows at most so many entries.
+func (u *ui) todoRowsOf(todos []todo, most int) []string {
 	from := 0
-	for from < len(u.todos) && u.todos[from].Status == "completed" {
+	for from < len(todos) && todos[from].Status == "completed" {
 		from++
 	}
-	from = max(0, min(from-1, len(u.todos)-maxTodos))
+	from = max(0, min(from-1, len(todos)-most))
 	var out []string
-	for _, t := range u.todos[from:min(len(u.todos), from+maxTodos)] {
+	for _, t := range todos[from:min(len(todos), from+most)] {
 		text := width.Cut(width.Inert(t.Content), u.cols-5, "…")
 		switch t.Status {
 		case "completed":
@@ -184,8 +193,8 @@ func (u *ui) todoRows() []string {
 			out = append(out, "  ☐ "+text)
 		}
 	}
-	if n := len(u.todos) - len(out); n > 0 {
-		out = append(out, u.th.Faint.Paint(fmt.Sprintf("  %d of %d shown", len(out), len(u.todos))))
+	if n := len(todos) - len(out); n > 0 {
+		out = append(out, u.th.Faint.Paint(fmt.Sprintf("  %d of %d shown", len(out), len(todos))))
 	}
 	return out
 }

@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/internal/front/tui/width"
@@ -32,14 +35,26 @@ func newTrustDialog(u *ui, t Trust, answer chan<- TrustAnswer) dialog {
 
 // grantLines are what the files of a folder grant, file by file, with what is new since the last yes.
 func (u *ui) grantLines(t Trust) []string {
-	var out []string
-	place := ""
-	for _, g := range t.Grants {
-		if at := fmt.Sprintf("%s:%d", width.Inert(g.File), g.Line); at != place {
-			place = at
-			out = append(out, u.th.Muted.Paint(at))
+	grants := slices.Clone(t.Grants)
+	rank := map[string]int{} // files stand in the order of what they say first
+	digits := 1
+	for _, g := range grants {
+		if _, seen := rank[g.File]; !seen {
+			rank[g.File] = len(rank)
 		}
-		name := "  " + u.th.Strong.Paint(width.Inert(g.Name))
+		digits = max(digits, len(strconv.Itoa(g.Line)))
+	}
+	slices.SortStableFunc(grants, func(a, b Grant) int {
+		return cmp.Or(cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line))
+	})
+	var out []string
+	file := ""
+	for _, g := range grants {
+		if g.File != file {
+			file = g.File
+			out = append(out, u.th.Muted.Paint(width.Inert(below(t.Dir, g.File))))
+		}
+		name := "  " + u.th.Faint.Paint(fmt.Sprintf("%*d", digits, g.Line)) + "  " + u.th.Strong.Paint(width.Inert(g.Name))
 		if g.State != "" {
 			name += " " + u.th.Warning.Paint("("+g.State+")")
 		}
@@ -50,7 +65,7 @@ func (u *ui) grantLines(t Trust) []string {
 		}
 		out = append(out, name)
 		for _, l := range text {
-			out = append(out, "      "+l)
+			out = append(out, width.Spaces(digits)+"        "+l)
 		}
 	}
 	if len(t.Gone) > 0 {
@@ -60,6 +75,14 @@ func (u *ui) grantLines(t Trust) []string {
 		}
 	}
 	return out
+}
+
+// below is the path of a file as it is said inside a folder.
+func below(dir, file string) string {
+	if rel, ok := strings.CutPrefix(file, strings.TrimRight(dir, `/\`)); ok && strings.TrimLeft(rel, `/\`) != rel {
+		return strings.TrimLeft(rel, `/\`)
+	}
+	return file
 }
 
 // newNoKeyDialog tells a new user what is missing.
