@@ -175,11 +175,11 @@ func TestTodoKey(t *testing.T) {
 	s := r.start(40, 30)
 	s.waitFor("manual mode")
 	s.keys("go<enter>")
-	s.waitFor("Listed.", "ctx")
+	s.waitFor("to-do list of 2 items\n  ▸ Lay bricks\n  ☐ Paint", "Listed.", "ctx")
 	s.keys("<c-t>")
-	s.waitFor("▸ Lay bricks", "☐ Paint")
+	s.waitFor("Listed.\n\n  ▸ Lay bricks\n  ☐ Paint") // behind the conversation, which has it too
 	s.keys("<c-t>")
-	s.gone("☐ Paint")
+	s.gone("Listed.\n\n  ▸ Lay bricks")
 }
 
 func TestCompactFromInside(t *testing.T) {

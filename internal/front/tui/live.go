@@ -89,7 +89,7 @@ func (u *ui) working(n int) []string {
 
 func (u *ui) runningTool(t *toolRun, alone bool) []string {
 	name, what := toolWords(t.name, t.summary, t.input)
-	line := u.th.Accent.Paint("▸") + " " + u.th.Strong.Paint(width.Inert(name)) + " " + width.Inert(what)
+	line := u.th.Accent.Paint("▸") + " " + strings.TrimRight(u.th.Strong.Paint(width.Inert(name))+" "+width.Inert(what), " ")
 	if t.done != nil { // its result waits for those before it
 		mark := u.th.Success.Paint("✓")
 		if t.done.IsError {
