@@ -60,6 +60,26 @@ func TestRefuseWithComment(t *testing.T) {
 	}
 }
 
+// A comment that was given up is not sent; one that waits is seen.
+func TestGivenUpComment(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(answer(bash("touch a")), fakeapi.Text("Not asked for.")))
+	s := r.start(80, 24)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("Run this command?", "❯ 1. Yes")
+	s.keys("<down><down><down><tab>")
+	s.waitFor("❯ 4. No", "enter: answer with this comment")
+	s.keys("use mkdir<tab>")
+	s.waitFor("❯ use mkdir", "tab: add a comment")
+	s.keys("<tab><esc>")
+	s.gone("❯ use mkdir")
+	s.keys("<enter>")
+	s.waitFor("Interrupted.")
+	if n := len(r.api.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 func TestLastingAnswer(t *testing.T) {
 	r := newRig(t, fakeapi.Sequence(answer(bash("touch a")), answer(bash("touch b")), fakeapi.Text("Both.")))
 	s := r.start(80, 24)

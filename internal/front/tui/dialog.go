@@ -118,10 +118,12 @@ func (c *choice) answers(u *ui, cols int, short bool) (foot []string, cur screen
 			}
 			foot = append(foot, lead+style.Paint(l))
 		}
-		if i == c.sel && c.typing {
+		if i == c.sel && (c.typing || o.comment && c.field != nil && !c.field.Empty()) {
 			c.field.SetWidth(cols - 8)
 			v := c.field.View()
-			cur = screen.Cursor{Row: len(foot) + v.Row, Col: v.Col + 7}
+			if c.typing {
+				cur = screen.Cursor{Row: len(foot) + v.Row, Col: v.Col + 7}
+			}
 			for j, r := range v.Rows {
 				lead := "       "
 				if j == 0 {
@@ -132,6 +134,9 @@ func (c *choice) answers(u *ui, cols int, short bool) (foot []string, cur screen
 		}
 	}
 	hint := c.hint
+	if c.typing {
+		hint = "enter: answer with this comment · esc: without"
+	}
 	if u.hint != "" {
 		hint = event.Inert(u.hint)
 	}
@@ -214,7 +219,10 @@ func (c *choice) openField() {
 
 func (c *choice) fieldKey(u *ui, name, text string) {
 	switch name {
-	case "esc", "tab", "shift+tab":
+	case "esc": // nothing is sent that cannot be seen
+		c.typing, c.field = false, nil
+		return
+	case "tab", "shift+tab":
 		c.typing = false
 		return
 	}
