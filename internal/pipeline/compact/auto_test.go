@@ -253,18 +253,20 @@ func TestALongRunningTurn(t *testing.T) {
 	}
 }
 
-// What is always taken is not told of each time.
-func TestAlwaysIsSilent(t *testing.T) {
+// Neither what is always taken nor that superseded results go is told of each time.
+func TestSupersededResultsGoSilently(t *testing.T) {
 	ms := []msg.Message{user("one")}
 	for i := range 9 {
 		id := fmt.Sprint(i)
 		ms = append(ms, call("a"+id, id, "Read", `{"file_path":"/x"}`), result(id, long))
 	}
-	f := newFull(append(ms, end("e"), user("two"))...)
-	f.Stage = NewStage(f.deps, Config{Auto: true, Always: []string{"microcompact"}})
-	f.run(t)
-	if len(f.told) != 0 || cmp.Equal(shape(f.t.View), shape(f.t.Messages)) {
-		t.Errorf("told %q; %q", f.told, shape(f.t.View))
+	for _, always := range [][]string{nil, {"microcompact"}} {
+		f := newFull(append(slices.Clone(ms), end("e"), user("two"))...)
+		f.Stage = NewStage(f.deps, Config{Auto: true, Always: always})
+		f.run(t)
+		if len(f.told) != 0 || cmp.Equal(shape(f.t.View), shape(f.t.Messages)) {
+			t.Errorf("always %v: told %q; %q", always, f.told, shape(f.t.View))
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (s *Stage) best(t *turn.Turn, v sight) *plan {
 	return best
 }
 
-// follow takes the steps of a plan.
+// follow takes the steps of a plan, and says so unless only superseded results go: that is often, and nothing is missed.
 func (s *Stage) follow(t *turn.Turn, v *sight, p *plan) error {
 	t.Note("taken: %s", p.name())
 	for _, step := range p.steps {
@@ -88,7 +88,7 @@ func (s *Stage) follow(t *turn.Turn, v *sight, p *plan) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(p.steps, func(step Step) bool { return slices.Contains(s.cfg.Always, step.Name) }) {
+	if !p.lossy() || slices.ContainsFunc(p.steps, func(step Step) bool { return slices.Contains(s.cfg.Always, step.Name) }) {
 		return nil
 	}
 	return t.Emit(event.Notice{Level: "info", Text: fmt.Sprintf("Context: about %d tokens of earlier work are no longer sent word for word (%s). %s",

@@ -156,9 +156,14 @@ func thinkingTokens(view []msg.Message, s Settings) int {
 	return n
 }
 
+// lossy reports whether the plan leaves out what no later message has.
+func (p *plan) lossy() bool {
+	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Name != "microcompact" })
+}
+
 // worth reports whether a plan that the window does not force should be followed, and why (not).
 func (p *plan) worth(size, limit int) (bool, string) {
-	lossy := slices.ContainsFunc(p.steps, func(s Step) bool { return s.Name != "microcompact" })
+	lossy := p.lossy()
 	switch r := p.price; {
 	case r.Saved < minSaving:
 		return false, "It saves too little."
