@@ -171,13 +171,15 @@ func (p *plan) worth(size, limit int) (bool, string) {
 		return false, "The context is small, so answered turns stay whole."
 	case lossy && !r.Cold && r.Saved < size/20:
 		return false, "It saves less than a twentieth."
+	case lossy && !r.Cold && !r.TurnStart && r.Saved < size/3: // rarely, so that the cache is kept for long
+		return false, "It saves less than a third, and the turn runs."
 	case r.Cold && (r.TurnStart || r.Thinking == 0):
 		return true, "The cache is cold anyway."
 	case r.Gain > r.Rewrite*1.2 && r.TurnStart:
 		return true, "What it saves over the expected calls is more than the rewrite costs."
 	case r.Gain > r.Rewrite*2 && r.Thinking == 0:
 		return true, "What it saves over the expected calls is far more than the rewrite costs."
-	case r.Gain > r.Rewrite*2 && r.Saved >= size/3 && size >= limit/2: // rarely, so that the cache is kept for long
+	case r.Gain > r.Rewrite*2 && r.Saved >= size/3 && size >= limit/2:
 		return true, "Half of the window is full: what it saves over the expected calls is far more than the rewrite costs."
 	}
 	return false, "The rewrite costs more than it saves."

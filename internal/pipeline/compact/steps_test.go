@@ -465,6 +465,12 @@ func TestWorth(t *testing.T) {
 			t.Errorf("%s: %v: %s", tt.name, got, why)
 		}
 	}
+	for saved, want := range map[int]bool{31_000: false, 32_000: true} { // without thinking a third is asked for, too
+		p := plan{steps: []Step{{Name: "collapse"}}, price: Price{Saved: saved, Gain: 9, Rewrite: 1}}
+		if got, why := p.worth(94_000, 187_000); got != want {
+			t.Errorf("collapse in a turn that saves %d: %v: %s", saved, got, why)
+		}
+	}
 	if m := newMarket(sight{whole: view, view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
 		t.Error("without a cache nothing is warm")
 	}
