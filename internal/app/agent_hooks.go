@@ -22,22 +22,26 @@ func (r *run) agentHookSource(def agent.Def) []hook.Source {
 	switch {
 	case off == config.Managed, off != "" && !managed, onlyManaged && !managed,
 		r.o.Bare && !managed && def.Scope != agent.CLI,
-		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.TrustsAt(def.Path):
+		def.Scope == agent.Plugin, def.Scope == agent.Project && !r.place.Trusted:
 		return nil
 	}
-	return []hook.Source{{Scope: "agent " + def.Name, File: first(def.Path, "the agent "+def.Name), Dir: r.place.Sys.Dirs.Work, Hooks: def.Hooks}}
+	src := hook.Source{Scope: "agent " + def.Name, File: first(def.Path, "the agent "+def.Name), Dir: r.place.Sys.Dirs.Work, Hooks: def.Hooks}
+	if def.Scope == agent.Project && !r.place.TrustsAt(def.Path) {
+		src.Held = "what the definition of the agent " + def.Name + " runs or allows is not what you trusted (lathe trust shows and approves what it is now)"
+	}
+	return []hook.Source{src}
 }
 
 // refuseHook says why a command of the project's is not run, "" for those that are: a checkout of another branch may have put
 // another program in the place of the one that was trusted, while the session runs.
-func (r *run) refuseHook(s perm.Source, command string, args []string) string {
+func (r *run) refuseHook(s perm.Source, command string, args []string, dir string) string {
 	p := r.place
 	ofProject := s.Scope == string(config.Project) || s.Scope == string(config.Local) ||
 		strings.HasPrefix(s.Scope, "agent ") && file.Below(first(p.ProjectRoot, p.Project), s.File)
-	if !ofProject || p.RunsAsApproved(command, args) {
+	if !ofProject || p.RunsAsApproved(command, args, dir) {
 		return ""
 	}
-	return "it was not run: a program of the project that it names is not the one that you trusted (lathe trust shows and approves what it is now)"
+	return "a program of the project that it names is not the one that you trusted (lathe trust shows and approves what it is now)"
 }
 
 // openAgentHooks gives a sub-agent the session's hooks, those of the agents above it, and its own.

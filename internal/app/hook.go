@@ -101,6 +101,12 @@ func (r *run) hookSources() []hook.Source {
 		case !l.Trusted:
 			r.place.Notes = append(r.place.Notes, fmt.Sprintf(
 				"the hooks in %s are not run: this project is not trusted (lathe trust, or --trust for one run)", filepath.ToSlash(l.File)))
+			if r.place.Lapsed { // who relied on a guard must not lose it unseen
+				out = append(out, hook.Source{
+					Scope: string(l.Scope), File: l.File, Dir: l.Anchor, Hooks: v, Line: l.Line, CallsOnly: !r.o.Print,
+					Held: "what this project's files grant or run has changed since you trusted it (lathe trust --show tells what; after lathe trust, start the session anew)",
+				})
+			}
 			continue
 		}
 		out = append(out, hook.Source{Scope: string(l.Scope), File: l.File, Dir: l.Anchor, Hooks: v, Line: l.Line})

@@ -287,7 +287,10 @@ func (h *hooks) absolute(input json.RawMessage) any {
 
 // Before implements tools.Hooks.
 func (h *hooks) Before(ctx context.Context, t *turn.Turn, c tools.HookCall) turn.Hooked {
-	_, out := h.fire(ctx, t, h.call(hook.PreToolUse, c, map[string]any{"tool_use_id": c.ID}))
+	o, out := h.fire(ctx, t, h.call(hook.PreToolUse, c, map[string]any{"tool_use_id": c.ID}))
+	if o.Held {
+		return out
+	}
 	return worded(out, hook.PreToolUse)
 }
 

@@ -24,7 +24,7 @@ func (r *run) suggestCommand() string {
 		return ""
 	}
 	st.DecodeGranted("fileSuggestion", &v)
-	if v.Type != "command" || r.place.FromProject("fileSuggestion") && !r.place.RunsAsApproved(v.Command, nil) {
+	if v.Type != "command" || r.place.FromProject("fileSuggestion") && !r.place.RunsAsApproved(v.Command, nil, r.tools.workspace.Start()) {
 		return ""
 	}
 	return v.Command

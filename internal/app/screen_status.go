@@ -37,7 +37,7 @@ func (r *run) statusLine() statusLine {
 		return out
 	}
 	st.DecodeGranted("statusLine", &out)
-	if out.Type != "command" || r.place.FromProject("statusLine") && !r.place.RunsAsApproved(out.Command, nil) {
+	if out.Type != "command" || r.place.FromProject("statusLine") && !r.place.RunsAsApproved(out.Command, nil, r.place.Sys.Dirs.Work) {
 		return statusLine{}
 	}
 	return out

@@ -34,6 +34,21 @@ func scripts(grants []Grant, dirs []string) []Grant {
 	top := dirs[len(dirs)-1]
 	var out []Grant
 	seen := map[string]bool{}
+	eachNamed(grants, dirs, func(g Grant, path string, runs bool) {
+		if seen[path] {
+			return
+		}
+		if sum := contentHash(path, top, runs); sum != "" {
+			seen[path] = true
+			out = append(out, Grant{Key: "script of " + g.Key, Text: sum, File: path, Line: 1})
+		}
+	})
+	return out
+}
+
+// eachNamed calls yield for each file that the commands of grants may name, whether it is there or not. runs says that it is
+// given to an interpreter.
+func eachNamed(grants []Grant, dirs []string, yield func(g Grant, path string, runs bool)) {
 	for _, g := range grants {
 		given := false // to an interpreter that is named by itself, with its arguments in a list
 		for _, command := range commandsIn(g) {
@@ -51,30 +66,39 @@ func scripts(grants []Grant, dirs []string) []Grant {
 					from = append(candidates(word, from), dirs...)
 				}
 				for _, path := range candidates(word, from) {
-					if seen[path] {
-						continue
-					}
-					if sum := contentHash(path, top, runs); sum != "" {
-						seen[path] = true
-						out = append(out, Grant{Key: "script of " + g.Key, Text: sum, File: path, Line: 1})
-					}
+					yield(g, path, runs)
 				}
 			}
 		}
 	}
-	return out
 }
 
-// Scripts lists the programs of the project that a command names, as they are now.
-func Scripts(command string, args []string, dirs []string) []Grant {
+// SameScripts reports whether the programs of the project that a command names hold what they held when approved was listed,
+// and all of them are there. cwd is where the command would run: what it names from there is meant too, wherever that is.
+func SameScripts(approved []Grant, command string, args []string, dirs []string, cwd string) bool {
 	text, err := json.Marshal(struct {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 	}{command, args})
-	if err != nil {
-		return nil
+	if err != nil || len(dirs) == 0 {
+		return false
 	}
-	return scripts([]Grant{{Key: "hooks", Text: string(text)}}, dirs)
+	known, whole := map[string]string{}, map[string]bool{} // what was approved, by file, and what any of them holds
+	for _, g := range approved {
+		if strings.HasPrefix(g.Key, "script of ") {
+			known[g.File], whole[g.Text] = g.Text, true
+		}
+	}
+	grants, top, same := []Grant{{Key: "hooks", Text: string(text)}}, dirs[len(dirs)-1], true
+	eachNamed(grants, append([]string{cwd}, dirs...), func(_ Grant, path string, runs bool) {
+		was, ok := known[path]
+		is := contentHash(path, top, runs || ok)
+		if is == "" {
+			is = contentHash(path, cwd, runs)
+		}
+		same = same && (is == was || whole[is]) // the same program elsewhere: in a work tree
+	})
+	return same
 }
 
 // wordsOf are the words of a command, with quotes left out and with quotes as ends of words: "$DIR"/x is one, 'a b' may be.

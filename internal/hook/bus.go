@@ -34,8 +34,8 @@ type Deps struct {
 	Agent func(ctx context.Context, model, prompt string) (string, error)
 	// Spill keeps a text that is too long and returns the path of its file. Nil: it is cut.
 	Spill func(text string) (string, error)
-	// Refuse says why a command of a source is not run now, "" if it is. Nil: all are.
-	Refuse func(source perm.Source, command string, args []string) string
+	// Refuse says why a command of a source is not run now in dir, "" if it is. Nil: all are. What it would have judged is held up.
+	Refuse func(source perm.Source, command string, args []string, dir string) string
 	// HTTP sends the requests of http hooks; nil is the usual transport.
 	HTTP http.RoundTripper
 	// URLs are patterns of the URLs that http hooks may use; nil: all.
@@ -76,6 +76,7 @@ type Payload struct {
 type Outcome struct {
 	// Decision is nil when no handler decided. Deny also stands for a block. Its source names the handler.
 	Decision *perm.Decision
+	Held     bool            // the decision is an Ask because a handler is not run
 	Deferred bool            // the decision is an Ask because a handler deferred it
 	Input    json.RawMessage // replaces the tool's input
 	Output   json.RawMessage // replaces the tool's output
@@ -203,21 +204,8 @@ func (b *Bus) one(ctx context.Context, p Payload, info eventInfo, h *handler, ba
 		p.Started(run)
 	}
 	start := time.Now()
-	var r raw
-	var v *verdict
 	limited, cancel := context.WithTimeout(ctx, h.limit(info))
-	switch h.kind {
-	case kindCommand:
-		r = b.command(ctx, p, info, h, base, in)
-	case kindHTTP:
-		r = b.post(limited, h, in)
-	case kindTool:
-		r = b.tool(limited, h, in)
-	case kindCallback:
-		r = b.callback(limited, p, h, in)
-	default:
-		r, v = b.model(limited, h, in)
-	}
+	r, v := b.run(ctx, limited, p, info, h, base, in)
 	cancel()
 	if r.problem != "" && errors.Is(ctx.Err(), context.Canceled) {
 		r.cancelled = true
@@ -232,6 +220,24 @@ func (b *Bus) one(ctx context.Context, p Payload, info eventInfo, h *handler, ba
 		p.Done(rep.run)
 	}
 	return rep
+}
+
+// run carries out a handler. A command that must end early is told so by ctx, and keeps its limit itself.
+func (b *Bus) run(ctx, limited context.Context, p Payload, info eventInfo, h *handler, base Base, in []byte) (raw, *verdict) {
+	if h.held != "" {
+		return raw{held: h.held}, nil
+	}
+	switch h.kind {
+	case kindCommand:
+		return b.command(ctx, p, info, h, base, in), nil
+	case kindHTTP:
+		return b.post(limited, h, in), nil
+	case kindTool:
+		return b.tool(limited, h, in), nil
+	case kindCallback:
+		return b.callback(limited, p, h, in), nil
+	}
+	return b.model(limited, h, in)
 }
 
 func name(p Payload) string {

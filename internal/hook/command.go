@@ -27,8 +27,8 @@ func (b *Bus) command(ctx context.Context, p Payload, info eventInfo, h *handler
 		return raw{cancelled: true}
 	}
 	if b.deps.Refuse != nil {
-		if why := b.deps.Refuse(h.source, h.Command, h.Args); why != "" {
-			return raw{problem: why}
+		if why := b.deps.Refuse(h.source, h.Command, h.Args, workDir(base)); why != "" {
+			return raw{problem: "it was not run: " + why, held: why}
 		}
 	}
 	spec, err := b.spec(p.Event, h, base, in)
@@ -75,10 +75,7 @@ func ended(e proc.Exit, out, errs *capture) raw {
 }
 
 func (b *Bus) spec(e Event, h *handler, base Base, in []byte) (proc.Spec, error) {
-	s := proc.Spec{Dir: base.Cwd, Stdin: append(in[:len(in):len(in)], '\n'), Env: b.environment(e, base)}
-	if info, err := os.Stat(s.Dir); err != nil || !info.IsDir() {
-		s.Dir = base.Project
-	}
+	s := proc.Spec{Dir: workDir(base), Stdin: append(in[:len(in):len(in)], '\n'), Env: b.environment(e, base)}
 	if h.Args != nil { // no shell
 		put := func(text string) string {
 			return expand(text, func(name string) (string, bool) { return base.Project, name == "CLAUDE_PROJECT_DIR" })
@@ -92,6 +89,14 @@ func (b *Bus) spec(e Event, h *handler, base Base, in []byte) (proc.Spec, error)
 	var err error
 	s.Args, err = b.shell(h)
 	return s, err
+}
+
+// workDir is where a command runs: where the session works, if that is still there.
+func workDir(base Base) string {
+	if info, err := os.Stat(base.Cwd); err != nil || !info.IsDir() {
+		return base.Project
+	}
+	return base.Cwd
 }
 
 // shell is the argument list of a command line.

@@ -12,12 +12,16 @@ import (
 	"lathe/internal/perm"
 )
 
-// Source is the "hooks" value of one settings file. Only trusted files may be given.
+// Source is the "hooks" value of one settings file. Only trusted files may be given, others as held.
 type Source struct {
 	Scope string
 	File  string // empty: the command line
 	Dir   string // what path rules with one leading slash are relative to
 	Hooks json.RawMessage
+	// Held says why the handlers are not run, "" where they are. What one would have judged is then held up; see holdsUp.
+	Held string
+	// CallsOnly leaves prompts, commands and models out of that: a person is there who was asked and knows.
+	CallsOnly bool
 	// Line is the line of the value at a JSON pointer below the file's root; nil or 0: not known.
 	Line func(pointer string) int
 }
@@ -47,6 +51,7 @@ type handler struct {
 	source  perm.Source
 	where   string // file:line
 
+	held     string // why it is not run
 	callback string // id of the host's callback
 }
 
@@ -168,6 +173,9 @@ func (p *parser) root() {
 			p.warn(pointer, "there is no hook event %q (skipped)", name)
 			continue
 		}
+		if p.src.Held != "" && (!holdsUp(Event(name)) || p.src.CallsOnly && Event(name) != PreToolUse) {
+			continue
+		}
 		var list []json.RawMessage
 		if json.Unmarshal(events[name], &list) != nil {
 			p.warn(pointer, "hooks.%s must be a list of {matcher, hooks} (skipped)", name)
@@ -234,6 +242,16 @@ func infoCond(e Event) bool { info, _ := infoOf(e); return info.cond }
 // guards says that a matcher that cannot be evaluated must stop the call.
 func guards(e Event) bool { return e == PreToolUse || e == PermissionRequest }
 
+// holdsUp says that an event waits for what a handler says of it: one that is there and is not run must not let it pass unseen.
+// What it holds up at PreToolUse is asked about; a question of PermissionRequest is asked as it is.
+func holdsUp(e Event) bool {
+	switch e {
+	case PreToolUse, UserPromptSubmit, UserPromptExpansion, PreSkillShellCommand, PreModelSwitch, ConfigChange:
+		return true
+	}
+	return false
+}
+
 func kindOf(name string) int {
 	switch name {
 	case "command":
@@ -274,6 +292,10 @@ func (p *parser) handler(e Event, info eventInfo, pointer string, raw json.RawMe
 	if problem := h.problem(info); problem != "" {
 		p.warn(pointer, "a handler of hooks.%s %s (skipped)", e, problem)
 		return nil
+	}
+	h.held = p.src.Held
+	if h.held != "" && (h.Async || h.AsyncRewake) {
+		return nil // it decides nothing
 	}
 	p.condition(h, e, info, pointer)
 	key, _ := json.Marshal(h.fields)

@@ -40,8 +40,9 @@ type raw struct {
 	problem   string // it could not start, timed out, the server failed
 	timedOut  bool
 	cancelled bool
-	detached  bool // it goes on in the background
-	gone      bool // nobody is there to run it
+	detached  bool   // it goes on in the background
+	gone      bool   // nobody is there to run it
+	held      string // why it is not run now
 }
 
 // reply is a judged answer.
@@ -49,6 +50,7 @@ type reply struct {
 	run    Run
 	h      *handler
 	block  bool
+	asks   bool    // for the call, with reason: the hook is there and cannot say
 	reason string  // of the block
 	out    *output // nil: no fields
 	plain  string  // plain standard output of success
@@ -65,6 +67,8 @@ func judge(e Event, info eventInfo, h *handler, r raw) reply {
 		return rep
 	case r.detached, r.gone:
 		return rep
+	case r.held != "":
+		return rep.hold(e, info, r)
 	case r.problem != "":
 		return rep.fail(info, r.problem, r.timedOut && (e == PreModelSwitch || h.kind == kindCallback && (e == PreToolUse || e == UserPromptSubmit)))
 	case r.missing(e):
@@ -118,6 +122,23 @@ func (rep *reply) exit2(info eventInfo, r raw) {
 	case ignored:
 		rep.run.Blocked = ""
 	}
+}
+
+// hold is what comes of a handler that is not run. What it would have judged is asked about, or refused where that cannot be
+// asked: what guards must not go away unseen.
+func (rep reply) hold(e Event, info eventInfo, r raw) reply {
+	if r.problem != "" {
+		rep = rep.fail(info, r.problem, false)
+	}
+	if rep.block || !holdsUp(e) || rep.h.Async || rep.h.AsyncRewake {
+		return rep
+	}
+	rep.reason = "the hook that judges this (" + rep.h.title() + ") was not run: " + r.held
+	rep.asks, rep.block = e == PreToolUse, e != PreToolUse
+	if rep.block {
+		rep.run.Blocked = firstLine(inert(rep.reason))
+	}
+	return rep
 }
 
 // fail is a failure that blocks nothing, unless the handler asks for that.

@@ -39,7 +39,7 @@ func (b *Bus) merge(e Event, info eventInfo, replies []reply) Outcome {
 			if d.Reason == "" {
 				d.Reason = "a " + string(e) + " hook decided so"
 			}
-			o.Decision, o.Deferred = &d, decision == "defer"
+			o.Decision, o.Deferred, o.Held = &d, decision == "defer", r.asks
 		}
 	}
 	if o.Decision != nil && o.Decision.Verdict == perm.Deny {
@@ -128,6 +128,9 @@ func (b *Bus) texts(o *Outcome, e Event, info eventInfo, r *reply) {
 func (r *reply) decision(e Event, info eventInfo) (decision, reason string) {
 	if r.block {
 		return "deny", r.reason
+	}
+	if r.asks {
+		return "ask", r.reason
 	}
 	if v := r.model; v != nil {
 		if v.OK != nil && !*v.OK && !(v.Impossible && (e == Stop || e == SubagentStop)) {

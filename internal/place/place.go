@@ -30,6 +30,7 @@ type Place struct {
 	trustedNow  bool   // for this run, whatever is there
 	TrustKey    string
 	Trusted     bool
+	Lapsed      bool           // not trusted any more: what the project's files grant or run has changed since
 	SavedRules  bool           // not trusted, and its settings grant only what the user's own answers saved, see Trusted.Rules
 	Approved    string         // hash of the grants that trust, if there is any, is bound to
 	Grants      []config.Grant // what the project's files would bring into force

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"lathe/internal/config"
 	"lathe/internal/file"
@@ -36,6 +35,7 @@ func (p *Place) judgeTrust(now bool) {
 		}
 	case entry.Rules: // the folder was never trusted; what else is in its settings now is asked about as anywhere
 	default:
+		p.Lapsed = true
 		p.Notes = append(p.Notes, "what this project's files grant or run has changed since you trusted it, so they do not count; see what it is with lathe trust --show, and run lathe trust to approve it")
 	}
 }
@@ -55,7 +55,7 @@ func (p *Place) TrustsAt(path string) bool {
 			return p.trustsDeeper(dir)
 		}
 	}
-	return p.trustedNow || p.asApproved(path)
+	return p.asApproved(path)
 }
 
 // asApproved reports whether what a definition at the project's top has of power, and what the programs hold that its hooks
@@ -74,7 +74,10 @@ func (p *Place) asApproved(path string) bool {
 		i = slices.IndexFunc(now, func(g config.Grant) bool { return g.Key == config.Unlisted })
 	}
 	same := i >= 0 && known(now[i]) && !slices.ContainsFunc(now, func(g config.Grant) bool { return g.Key == "script of "+now[i].Key && !known(g) })
-	return same || p.approvedSince()
+	if !same {
+		_, same = p.approvedSince()
+	}
+	return same
 }
 
 // FromProject reports whether the value of a setting that counts comes from the project's files.
@@ -88,30 +91,27 @@ func (p *Place) FromProject(key string) bool {
 }
 
 // RunsAsApproved reports whether the programs of the project that a command of its settings names hold what they held when
-// the project was found trusted.
-func (p *Place) RunsAsApproved(command string, args []string) bool {
-	if p.trustedNow || !p.Trusted {
+// the project was found trusted. cwd is where it would run.
+func (p *Place) RunsAsApproved(command string, args []string, cwd string) bool {
+	if !p.Trusted || config.SameScripts(p.Grants, command, args, p.grantDirs(), cwd) {
 		return true
 	}
-	for _, g := range config.Scripts(command, args, p.grantDirs()) {
-		same := func(o config.Grant) bool {
-			return strings.HasPrefix(o.Key, "script of ") && o.File == g.File && o.Text == g.Text
-		}
-		if !slices.ContainsFunc(p.Grants, same) {
-			return p.approvedSince()
-		}
-	}
-	return true
+	now, ok := p.approvedSince()
+	return ok && config.SameScripts(now, command, args, p.grantDirs(), cwd)
 }
 
-// approvedSince reports whether the user has approved what the project's files grant and run now.
-func (p *Place) approvedSince() bool {
+// approvedSince is what the project's files grant and run now, where the user has approved that.
+func (p *Place) approvedSince() ([]config.Grant, bool) {
 	entry, known := config.NewTrust(p.Sys.Dirs.State).Get(p.TrustKey)
 	if !known || entry.Rules {
-		return false
+		return nil, false
 	}
 	s, err := config.Load(p.Places)
-	return err == nil && config.GrantsHash(s.Grants(p.granting[0], p.granting[1]), p.TrustKey) == entry.Hash
+	if err != nil {
+		return nil, false
+	}
+	now := s.Grants(p.granting[0], p.granting[1])
+	return now, config.GrantsHash(now, p.TrustKey) == entry.Hash
 }
 
 // grantDirs are the folders that grants are looked for in, the project's top last. A place that moved to a work tree of the

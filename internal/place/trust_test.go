@@ -47,18 +47,37 @@ func TestRunsAsApproved(t *testing.T) {
 	if !p.Trusted || !p.FromProject("fileSuggestion") || p.FromProject("statusLine") || p.FromProject("apiKeyHelper") {
 		t.Errorf("trusted %v; of the project: %v", p.Trusted, p.FromProject("fileSuggestion"))
 	}
-	if !p.RunsAsApproved(command, nil) || !p.RunsAsApproved("ls", nil) {
+	if !p.RunsAsApproved(command, nil, work) || !p.RunsAsApproved("ls", nil, work) {
 		t.Error("what was approved is not run")
 	}
 	write(filepath.Join(work, "tools/list.sh"), "echo b\n")
-	if p.RunsAsApproved(command, nil) || p.RunsAsApproved("sh", []string{"tools/list.sh"}) || !p.RunsAsApproved("ls", nil) {
+	if p.RunsAsApproved(command, nil, work) || p.RunsAsApproved("sh", []string{"tools/list.sh"}, work) || !p.RunsAsApproved("ls", nil, work) {
 		t.Error("another program is run in its place")
+	}
+	if q, err := Find(Options{Dir: work, Trust: true, Env: map[string]string{"LATHE_HOME": filepath.Join(base, "state")}}); err != nil || !q.RunsAsApproved(command, nil, work) {
+		t.Errorf("for one run it is trusted: %v", err)
+	} else if write(filepath.Join(work, "tools/list.sh"), "echo c\n"); q.RunsAsApproved(command, nil, work) {
+		t.Error("trust for one run covers what came later")
 	}
 	if err := open().Approve(config.NewTrust(p.Sys.Dirs.State)); err != nil {
 		t.Fatal(err)
 	}
-	if !p.RunsAsApproved(command, nil) {
+	if !p.RunsAsApproved(command, nil, work) {
 		t.Error("what was approved since is not run")
+	}
+	sub, out := filepath.Join(work, "sub"), filepath.Join(base, "out")
+	for _, dir := range []string{sub, out} { // a command may have changed to it
+		write(filepath.Join(dir, "tools/list.sh"), "echo c\n")
+		if !p.RunsAsApproved(command, nil, dir) {
+			t.Errorf("the same program in %s is not run", dir)
+		}
+		write(filepath.Join(dir, "tools/list.sh"), "echo d\n")
+		if p.RunsAsApproved(command, nil, dir) {
+			t.Errorf("another program in %s is run in its place", dir)
+		}
+	}
+	if err := os.Remove(filepath.Join(work, "tools/list.sh")); err != nil || p.RunsAsApproved(command, nil, work) {
+		t.Errorf("a program that is gone: %v", err)
 	}
 }
 
@@ -103,8 +122,8 @@ func TestTrustInAWorkTree(t *testing.T) {
 	}
 	moved.Move(tree, tree)
 	for name, q := range map[string]*Place{"the checkout": p, "a work tree": &moved} {
-		if !q.TrustsAt(skill) || !q.TrustsAt(other) || !q.RunsAsApproved("sh tools/x.sh", nil) {
-			t.Errorf("in %s: skill %v, words %v, hook %v", name, q.TrustsAt(skill), q.TrustsAt(other), q.RunsAsApproved("sh tools/x.sh", nil))
+		if !q.TrustsAt(skill) || !q.TrustsAt(other) || !q.RunsAsApproved("sh tools/x.sh", nil, q.Project) {
+			t.Errorf("in %s: skill %v, words %v, hook %v", name, q.TrustsAt(skill), q.TrustsAt(other), q.RunsAsApproved("sh tools/x.sh", nil, q.Project))
 		}
 	}
 }

@@ -159,7 +159,7 @@ func keyHelper(command string, p *place.Place, procs *proc.Group) func(ctx conte
 		if key != "" && !force && time.Since(at) < ttl {
 			return key, nil
 		}
-		if ofProject && !p.RunsAsApproved(command, nil) {
+		if ofProject && !p.RunsAsApproved(command, nil, p.Sys.Dirs.Work) {
 			return "", errors.New("apiKeyHelper was not run: a program of the project that it names is not the one that you trusted (lathe trust shows and approves what it is now)")
 		}
 		fresh, err := runHelper(ctx, command, p, procs)
