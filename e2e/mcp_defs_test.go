@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -175,5 +177,40 @@ func TestTextOfOthersBeginsNoLine(t *testing.T) {
 		if strings.HasPrefix(line, "lathe: forged") {
 			t.Errorf("%q", line)
 		}
+	}
+}
+
+// A program of the project that starts one of its servers is run as it was when the project was trusted: another one in its
+// place is not, until the user agrees.
+func TestChangedProgramOfAProjectServer(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{Default: &fakeapi.Answer{Text: "well"}})
+	const program = "#!/bin/sh\ntouch \"$CLAUDE_PROJECT_DIR\"/RAN\nexec "
+	r.file("tools/serve.sh", strings.Replace(program, "RAN", "before", 1)+serverPath(t)+"\n")
+	r.file(".mcp.json", `{"mcpServers":{"notes":{"command":"sh","args":["./tools/serve.sh"]}}}`)
+	r.must("trust")
+	there := func(args ...string) bool {
+		t.Helper()
+		r.must(append([]string{"-p", "hello"}, args...)...)
+		return slices.Contains(toolNames(t, r.last()), echoTool)
+	}
+	ran := func() bool { _, err := os.Stat(filepath.Join(r.dir, "after")); return err == nil }
+	r.file("tools/serve.sh", strings.Replace(program, "RAN", "after", 1)+serverPath(t)+"\n")
+	if there() || ran() { // it was not started in between: what was trusted is known from the yes on
+		t.Error("another program was started")
+	}
+	if o := r.must("mcp", "list"); ran() || !strings.Contains(o.out, "is not the one that you trusted") {
+		t.Errorf("ran %v; %s%s", ran(), o.out, o.err)
+	}
+	if o := r.must("-p", "/mcp accept notes"); !strings.Contains(o.out, "Accepted what notes starts") || !ran() || !there() {
+		t.Errorf("accepted: %s%s", o.out, o.err)
+	}
+	r.file("tools/serve.sh", program+serverPath(t)+"\n")
+	if there() || !there("--trust") {
+		t.Error("changed again, and there; or away in a run that trusts what is there")
+	}
+	r.must("trust")
+	if !there() {
+		t.Error("trusted again, and away")
 	}
 }

@@ -61,7 +61,7 @@ func (r *run) openOwnServers(ctx context.Context) {
 	set := mcp.New(mcp.Deps{
 		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work),
 		Version: sys.Version, Roots: ts.workspace.Roots(), Spill: r.spillServer, Changed: func(string) {}, Tokens: mcp.NewTokens(dirs.State),
-		Known: r.knownServers(),
+		Known: r.knownServers(), Programs: r.place.Programs(),
 	}, configs)
 	r.agent.servers = set
 	set.Start()

@@ -56,7 +56,7 @@ func (r *run) openServers() error {
 	deps := mcp.Deps{
 		Procs: &r.procs, Environ: r.place.Sys.Environ, Getenv: r.place.Sys.Getenv, Dir: dirs.Work, Project: first(r.place.Root, dirs.Work), Version: sys.Version,
 		Roots: r.tools.workspace.Roots(), Elicit: r.elicit, Visited: r.visited, Spill: r.spillServer, Changed: s.changed, Tokens: mcp.NewTokens(dirs.State),
-		Known: r.knownServers(),
+		Known: r.knownServers(), Programs: r.place.Programs(),
 	}
 	if r.canCall("mcp_message") {
 		deps.Exchange = r.exchange

@@ -37,6 +37,11 @@ func (r *run) acceptServer(ctx context.Context, name string) (string, error) {
 	switch {
 	case !ok:
 		return "", fmt.Errorf("there is no MCP server %q", name)
+	case st.Unproven:
+		if err := r.servers.set.Accept(ctx, st.Name); err != nil {
+			return "", err
+		}
+		return "Accepted what " + event.InertLine(st.Name) + " starts.", nil
 	case len(st.Withheld) == 0:
 		return event.InertLine(st.Name) + " has changed nothing that was trusted.", nil
 	}

@@ -39,6 +39,7 @@ func OpenServers(o Options) (*Servers, error) {
 	s.Set = mcp.New(mcp.Deps{
 		Procs: &s.procs, Environ: p.Sys.Environ, Getenv: p.Sys.Getenv, Dir: d.Work, Project: cmp.Or(p.Root, d.Work), Version: sys.Version,
 		Roots: []string{d.Work}, Tokens: mcp.NewTokens(d.State),
+		Known: mcp.NewKnown(d.State, p.TrustKey), Programs: p.Programs(),
 	}, configs)
 	for _, name := range p.ServerStore().Load(entries.Keys(p)...).Disabled {
 		s.Disable(name)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -73,13 +74,32 @@ func eachNamed(grants []Grant, dirs []string, yield func(g Grant, path string, r
 	}
 }
 
-// SameScripts reports whether the programs of the project that a command names hold what they held when approved was listed,
-// and all of them are there. cwd is where the command would run: what it names from there is meant too, wherever that is.
-func SameScripts(approved []Grant, command string, args []string, dirs []string, cwd string) bool {
+// Programs is what the programs of the project hold that a command names, a line each, "" for none.
+func Programs(command string, args []string, dirs []string) string {
+	g, err := commandGrant(command, args)
+	if err != nil {
+		return ""
+	}
+	var out strings.Builder
+	for _, s := range scripts([]Grant{g}, dirs) {
+		fmt.Fprintf(&out, "%q %s\n", s.File, s.Text)
+	}
+	return out.String()
+}
+
+// commandGrant is a grant that runs a command, and nothing else.
+func commandGrant(command string, args []string) (Grant, error) {
 	text, err := json.Marshal(struct {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 	}{command, args})
+	return Grant{Key: "hooks", Text: string(text)}, err
+}
+
+// SameScripts reports whether the programs of the project that a command names hold what they held when approved was listed,
+// and all of them are there. cwd is where the command would run: what it names from there is meant too, wherever that is.
+func SameScripts(approved []Grant, command string, args []string, dirs []string, cwd string) bool {
+	grant, err := commandGrant(command, args)
 	if err != nil || len(dirs) == 0 {
 		return false
 	}
@@ -89,8 +109,8 @@ func SameScripts(approved []Grant, command string, args []string, dirs []string,
 			known[g.File], whole[g.Text] = g.Text, true
 		}
 	}
-	grants, top, same := []Grant{{Key: "hooks", Text: string(text)}}, dirs[len(dirs)-1], true
-	eachNamed(grants, append([]string{cwd}, dirs...), func(_ Grant, path string, runs bool) {
+	top, same := dirs[len(dirs)-1], true
+	eachNamed([]Grant{grant}, append([]string{cwd}, dirs...), func(_ Grant, path string, runs bool) {
 		was, ok := known[path]
 		is := contentHash(path, top, runs || ok)
 		if is == "" {

@@ -50,6 +50,8 @@ type Config struct {
 	Scope Scope  `json:"-"`
 	File  string `json:"-"` // where it stands
 
+	Written []string `json:"-"` // Command and Args before Expand
+
 	Type string `json:"type,omitempty"`
 
 	Command string            `json:"command,omitempty"`
@@ -97,6 +99,14 @@ func (c Config) Timeout() time.Duration {
 	return time.Duration(c.TimeoutMS) * time.Millisecond
 }
 
+// runs is what the entry starts, as it is written: the server's process, or the helper that prints headers.
+func (c Config) runs() (command string, args []string) {
+	if c.Remote() || len(c.Written) == 0 {
+		return c.HeadersHelper, nil
+	}
+	return c.Written[0], c.Written[1:]
+}
+
 // Problem is an entry that was skipped, or that is not as it seems.
 type Problem struct {
 	Name, Kind, Text string // Kind is one of the documented ones: invalid_config, unknown_type, url_missing_type, reserved_name
@@ -130,6 +140,7 @@ func ParseServers(servers map[string]json.RawMessage, scope Scope, file string) 
 			continue
 		}
 		c.Name, c.Scope, c.File = name, scope, file
+		c.Written = append([]string{c.Command}, c.Args...)
 		if c.Type == Host {
 			if scope != Flag && scope != SDK {
 				problems = append(problems, Problem{name, "invalid_config", "only a host can name a server of type sdk; it is skipped"})

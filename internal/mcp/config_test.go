@@ -19,8 +19,8 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Config{
-		{Name: "local", Scope: User, File: "f.json", Type: Stdio, Command: "run", Args: []string{"a"}, Env: map[string]string{"K": "v"}, TimeoutMS: 500},
-		{Name: "web", Scope: User, File: "f.json", Type: HTTP, URL: "https://x.test/mcp", Headers: map[string]string{"A": "b"}},
+		{Name: "local", Scope: User, File: "f.json", Type: Stdio, Command: "run", Args: []string{"a"}, Env: map[string]string{"K": "v"}, TimeoutMS: 500, Written: []string{"run", "a"}},
+		{Name: "web", Scope: User, File: "f.json", Type: HTTP, URL: "https://x.test/mcp", Headers: map[string]string{"A": "b"}, Written: []string{""}},
 	}
 	if diff := cmp.Diff(want, configs); diff != "" {
 		t.Error(diff)

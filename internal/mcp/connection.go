@@ -69,6 +69,9 @@ func (l *link) close() {
 
 // open connects to the server and learns what it offers.
 func (sv *server) open(ctx context.Context) (*connection, error) {
+	if err := sv.proven(); err != nil {
+		return nil, err
+	}
 	switch sv.cfg.Type {
 	case Stdio:
 		c, err := sv.openChild(ctx, sv.version())

@@ -32,6 +32,17 @@ type Known struct {
 // knownInstructions stands for a server's instructions; no tool has this name.
 const knownInstructions = " instructions"
 
+// knownPrograms stands for the project's own programs that a server's entry starts.
+const knownPrograms = " programs"
+
+// Meet takes what servers would start for what the user agreed to. It comes after Forget.
+func (k *Known) Meet(servers []Config, programs func(command string, args []string) string) error {
+	for _, c := range servers {
+		k.admits(c.Name, knownPrograms, programs(c.runs()))
+	}
+	return k.save()
+}
+
 // knownFile is the file: by project, by server.
 type knownFile map[string]map[string]map[string]string
 
@@ -153,6 +164,22 @@ func (k *Known) change(f func(mine map[string]map[string]string)) error {
 		return fmt.Errorf("remember the MCP servers of the project: %w", err)
 	}
 	return nil
+}
+
+// proven reports whether the project's own programs that an entry of it starts are those that the user agreed to.
+func (sv *server) proven() error {
+	d := sv.set.deps
+	if d.Known == nil || d.Programs == nil || sv.cfg.Scope != Project || d.Known.admits(sv.cfg.Name, knownPrograms, d.Programs(sv.cfg.runs())) {
+		return nil
+	}
+	return unprovenError{sv.cfg.Name}
+}
+
+// unprovenError says that what an entry of the project starts is not what the user agreed to.
+type unprovenError struct{ server string }
+
+func (e unprovenError) Error() string {
+	return fmt.Sprintf("it was not started: a program of the project that its entry names is not the one that you trusted; look at it, and agree by /mcp accept %s, or lathe trust", e.server)
 }
 
 // believes reports whether what the server says of something may count.

@@ -18,6 +18,7 @@ type server struct {
 	mu      sync.Mutex
 	state   State
 	problem string
+	failure error         // of the last attempt to connect
 	settled chan struct{} // closed while the state is not Pending
 	gone    bool          // it was taken out of the set, and never connects again
 	turn    int           // counts beginnings and ends: what belongs to an earlier one is dropped
@@ -150,6 +151,7 @@ func (sv *server) connect(ctx context.Context, turn, lost int) {
 		}
 		return
 	}
+	sv.failure = err
 	switch {
 	case err == nil:
 		sv.state, sv.problem, sv.conn = Connected, "", conn
@@ -263,7 +265,7 @@ func (sv *server) ready(ctx context.Context) (*connection, error) {
 func (sv *server) status() Status {
 	sv.mu.Lock()
 	defer sv.mu.Unlock()
-	st := Status{Config: sv.cfg, State: sv.state, Error: sv.problem, Log: sv.notes.String()}
+	st := Status{Config: sv.cfg, State: sv.state, Error: sv.problem, Log: sv.notes.String(), Unproven: sv.state == Failed && errors.As(sv.failure, new(unprovenError))}
 	if c := sv.conn; c != nil {
 		st.Server, st.Version, st.Protocol, st.Instructions = c.name, c.version, c.protocol, c.instructions
 		c.mu.Lock()

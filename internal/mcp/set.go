@@ -50,9 +50,11 @@ type Deps struct {
 	Spill func(name string, data []byte) (string, error)
 	// Changed is told that a server's state or lists have changed.
 	Changed func(server string)
-	Tokens  *Tokens           // sign-ins; nil: there are none
-	Known   *Known            // what the project's servers said before; nil: it may change
-	HTTP    http.RoundTripper // nil: the usual transport
+	Tokens  *Tokens // sign-ins; nil: there are none
+	Known   *Known  // what the project's servers said before; nil: it may change
+	// Programs tells the content of the project's own programs that a command names, "" for none. Nil: they are not looked at.
+	Programs func(command string, args []string) string
+	HTTP     http.RoundTripper // nil: the usual transport
 
 	retryDelay time.Duration // for tests
 }
@@ -85,6 +87,8 @@ type Status struct {
 	// Withheld are tools, and perhaps the instructions, of which the server says something else than when the user
 	// trusted it. They are not among Tools, and not in Instructions.
 	Withheld []string
+	// Unproven says that it was not started, since a program that its entry names is not the one that the user trusted.
+	Unproven bool
 }
 
 // Tool is a tool of a connected server.

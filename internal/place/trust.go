@@ -159,7 +159,30 @@ func (p *Place) Approve(list config.Trust) error {
 	if err := list.Add(p.TrustKey, p.Grants, p.Sys.Now()); err != nil {
 		return err
 	}
-	return mcp.NewKnown(p.Sys.Dirs.State, p.TrustKey).Forget("")
+	known := mcp.NewKnown(p.Sys.Dirs.State, p.TrustKey)
+	if err := known.Forget(""); err != nil {
+		return err
+	}
+	for _, g := range p.Grants {
+		if g.Key == config.ServersFile {
+			servers, _, _ := mcp.Parse([]byte(g.Text), mcp.Project, g.File) // what cannot be read starts nothing
+			return known.Meet(servers, p.programs)
+		}
+	}
+	return nil
+}
+
+// Programs tells what the programs of the project hold that a command names, "" for none. It is nil where the project is
+// trusted for this run, whatever is there.
+func (p *Place) Programs() func(command string, args []string) string {
+	if p.trustedNow {
+		return nil
+	}
+	return p.programs
+}
+
+func (p *Place) programs(command string, args []string) string {
+	return config.Programs(command, args, p.grantDirs())
 }
 
 // GrantsDeeper is what a folder below the top grants; its hooks may name files from where the session started on.
