@@ -3,10 +3,10 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"lathe/internal/msg"
+	"lathe/internal/pipeline/model"
 	"lathe/internal/provider"
 	"lathe/internal/provider/wire"
 	"lathe/internal/token"
@@ -76,44 +76,30 @@ func (r *run) side(ctx context.Context, purpose, name, text string) (string, err
 	return answer, nil
 }
 
-// callModel makes one call outside the conversation and returns the answer's text and why it ended. Its cost counts, also
-// when it breaks off: what had come was paid for.
+// callModel makes one call outside the conversation and returns the answer's text and why it ended.
 func (r *run) callModel(ctx context.Context, purpose string, req *provider.Request) (text, stop string, err error) {
-	start := time.Now()
-	var answer strings.Builder
-	var usage msg.Usage
-	made := trace.Call{Attempt: 1, Purpose: purpose}
-	defer func() {
-		took := time.Since(start)
-		if usage.Total() > 0 {
-			r.ledger.Side(purpose, req.Model, usage, took)
-			made.Usage, made.Cost = &usage, r.prices.Cost(req.Model, usage)
-		}
-		if made.Stop = stop; err != nil {
-			made.Failure = err.Error()
-		}
-		r.traceSide(req, made, took)
-	}()
-	for c, err := range r.model.Provider.Stream(ctx, req) {
-		if err != nil {
-			return "", "", err
-		}
-		switch c.Kind {
-		case provider.ChunkBlockDelta:
-			if c.Delta == provider.DeltaText {
-				answer.WriteString(c.Text)
-			}
-		case provider.ChunkStart, provider.ChunkDelta:
-			usage = overlay(usage, c.Usage)
-			if c.Meta != nil {
-				made.APIID, made.RequestID = c.Meta.ID, c.Meta.RequestID
-			}
-			if c.StopReason != "" {
-				stop = c.StopReason
-			}
-		}
+	a, err := r.collect(ctx, purpose, req)
+	if err != nil {
+		return "", "", err
 	}
-	return answer.String(), stop, nil
+	return a.Text(), a.Stop, nil
+}
+
+// collect makes one call outside the conversation. Its cost counts, also when it breaks off: what had come was paid for.
+func (r *run) collect(ctx context.Context, purpose string, req *provider.Request) (model.Answer, error) {
+	start := time.Now()
+	a, err := model.Collect(r.model.Provider.Stream(ctx, req))
+	took := time.Since(start)
+	made := trace.Call{Attempt: 1, Purpose: purpose, APIID: a.Meta.ID, RequestID: a.Meta.RequestID, Stop: a.Stop}
+	if a.Usage.Total() > 0 {
+		r.ledger.Side(purpose, req.Model, a.Usage, took)
+		made.Usage, made.Cost = &a.Usage, r.prices.Cost(req.Model, a.Usage)
+	}
+	if err != nil {
+		made.Failure = err.Error()
+	}
+	r.traceSide(req, made, took)
+	return a, err
 }
 
 // sideBody is how large the body of a call outside the conversation may be for the trace to keep it, in bytes: what a
@@ -134,21 +120,4 @@ func (r *run) traceSide(req *provider.Request, c trace.Call, took time.Duration)
 	f.Record(trace.Record{
 		Session: r.conv.Log.ID(), Stage: trace.SideStage, Parent: trace.SideStage, Start: r.place.Sys.Now().Add(-took), Dur: took, Call: &c,
 	})
-}
-
-// overlay takes the fields that a later event of the stream carries.
-func overlay(u msg.Usage, later *msg.Usage) msg.Usage {
-	if later == nil {
-		return u
-	}
-	set := func(to *int, v int) {
-		if v > 0 {
-			*to = v
-		}
-	}
-	set(&u.Input, later.Input)
-	set(&u.Output, later.Output)
-	set(&u.CacheRead, later.CacheRead)
-	set(&u.CacheWrite, later.CacheWrite)
-	return u
 }

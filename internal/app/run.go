@@ -28,6 +28,7 @@ import (
 	"lathe/internal/proc"
 	"lathe/internal/session"
 	"lathe/internal/tool"
+	"lathe/internal/tool/websearch"
 	"lathe/internal/trace"
 	"lathe/internal/turn"
 )
@@ -92,7 +93,8 @@ type common struct {
 	watch *config.Watcher          // of the settings files
 	dirs  []string
 
-	memory memory.Auto // the project's; no directory: off
+	memory   memory.Auto       // the project's; no directory: off
+	searches *websearch.Budget // of the web; nil where there is no search
 
 	servers        *servers            // of MCP; nil where there are none
 	skippedServers []event.ServerError // entries of --mcp-config

@@ -74,6 +74,7 @@ func (r *run) fileTools(ts *toolset) []tool.Tool {
 	all = append(all, r.shellTools(ts)...)
 	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
 		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + sys.Version}))
+	all = append(all, r.searchTool()...)
 	all = append(all, r.todoTools(ts.todos)...)
 	if t, listed := r.skillTool(); listed {
 		all = append(all, t)

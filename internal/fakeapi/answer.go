@@ -34,6 +34,7 @@ type outBlock struct {
 	deltas [][]byte
 	size   int // bytes that count as output
 	thinks bool
+	search bool // the result of a search of the web that succeeded: it is paid for
 }
 
 // reply is the whole answer, before it is cut into events.
@@ -132,7 +133,7 @@ func compose(a Answer, id string, thinking bool, s *sealer) (blocks []outBlock, 
 			out = composeTool(b, a.Chunk, cutInput(a, list, i))
 			s.passed(out.whole)
 		case "raw":
-			out = outBlock{whole: b.Raw, start: b.Raw, size: len(b.Raw)}
+			out = composeRaw(b, a.Chunk)
 			s.passed(out.whole)
 		default:
 			out = composeText(b, a.Chunk)
@@ -141,6 +142,24 @@ func compose(a Answer, id string, thinking bool, s *sealer) (blocks []outBlock, 
 		blocks = append(blocks, out)
 	}
 	return blocks, calls
+}
+
+// composeRaw sends a block as it is; the input of a server's tool comes in deltas, as that of any tool.
+func composeRaw(b Block, chunk int) outBlock {
+	out := outBlock{whole: b.Raw, start: b.Raw, size: len(b.Raw)}
+	n, err := parseNode(b.Raw)
+	if err != nil {
+		return out
+	}
+	out.search = n.str("type") == "web_search_tool_result" && n.get("content").is('a')
+	if n.str("type") != "server_tool_use" || !n.get("input").is('o') {
+		return out
+	}
+	out.start = object("type", "server_tool_use", "id", n.str("id"), "name", n.str("name"), "input", json.RawMessage("{}"))
+	for _, p := range cutText(string(n.get("input").raw), chunk) {
+		out.deltas = append(out.deltas, object("type", "input_json_delta", "partial_json", p))
+	}
+	return out
 }
 
 func composeText(b Block, chunk int) outBlock {

@@ -50,6 +50,9 @@ func (c *checker) checkTool(path string, t *node, name string) {
 		if !dated().MatchString(typ) {
 			c.fail("tool", path, "Input tag '%s' does not match any of the expected tags", typ)
 		}
+		if strings.HasPrefix(typ, "web_search_") {
+			c.checkSearch(path, t, name)
+		}
 		return // server tools have fields of their own
 	}
 	c.fields(path, t, toolFields)
@@ -61,6 +64,29 @@ func (c *checker) checkTool(path string, t *node, name string) {
 		c.kindOf(join(path, k), t.get(k), 'b')
 	}
 	c.checkSchema(path+".input_schema", t.get("input_schema"))
+}
+
+// checkSearch checks the provider's own search of the web.
+func (c *checker) checkSearch(path string, t *node, name string) {
+	c.fields(path, t, "type name max_uses allowed_domains blocked_domains user_location cache_control strict defer_loading allowed_callers")
+	if name != "web_search" {
+		c.fail("tool", path+".name", "Input should be 'web_search'")
+	}
+	c.kindOf(path+".max_uses", t.get("max_uses"), 'n')
+	if t.get("allowed_domains") != nil && t.get("blocked_domains") != nil {
+		c.fail("tool", path, "Only one of allowed_domains and blocked_domains may be given")
+	}
+	for _, k := range []string{"allowed_domains", "blocked_domains"} {
+		list := t.get(k)
+		if !c.kindOf(path+"."+k, list, 'a') {
+			continue
+		}
+		for i, d := range list.items() {
+			if p := at(path+"."+k, i); c.kindOf(p, d, 's') && (d.text() == "" || strings.Contains(d.text(), "://")) {
+				c.fail("tool", p, "%q is not a domain", d.text())
+			}
+		}
+	}
 }
 
 func (c *checker) checkSchema(path string, s *node) {

@@ -44,6 +44,15 @@ func (r reply) usageJSON(output int) json.RawMessage {
 	if u.Thinking > 0 {
 		fields["output_tokens_details"] = json.RawMessage(object("thinking_tokens", u.Thinking))
 	}
+	searches := 0
+	for _, b := range r.blocks {
+		if b.search {
+			searches++
+		}
+	}
+	if searches > 0 {
+		fields["server_tool_use"] = json.RawMessage(object("web_search_requests", searches, "web_fetch_requests", 0))
+	}
 	for k, v := range r.override {
 		fields[k] = v
 	}

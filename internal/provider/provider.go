@@ -24,7 +24,9 @@ type Request struct {
 	MaxTokens int
 	System    []msg.Block // text blocks
 	Tools     []msg.ToolDef
-	Messages  []Message
+	// ServerTools are tools that the provider runs itself, each as it is sent; they come behind Tools.
+	ServerTools []json.RawMessage
+	Messages    []Message
 
 	Thinking Thinking
 	Effort   string // low, medium, high, xhigh, max; empty: the model's default

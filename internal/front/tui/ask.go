@@ -145,6 +145,8 @@ func askTitle(e event.Ask) string {
 		return "Run this command?"
 	case "WebFetch":
 		return "Fetch this address?"
+	case "WebSearch":
+		return "Search the web for this?"
 	case "Edit", "Write", "NotebookEdit", "MultiEdit":
 		return "Change this file?"
 	case "Read":

@@ -149,7 +149,7 @@ func sortedKeys(m map[string]json.RawMessage) []string {
 }
 
 func appendTools(dst []byte, req *provider.Request) []byte {
-	if len(req.Tools) == 0 {
+	if len(req.Tools) == 0 && len(req.ServerTools) == 0 {
 		return dst
 	}
 	dst = append(dst, `,"tools":[`...)
@@ -158,6 +158,12 @@ func appendTools(dst []byte, req *provider.Request) []byte {
 			dst = append(dst, ',')
 		}
 		dst = AppendTool(dst, d, mark(req, provider.AtTool, i, 0))
+	}
+	for i, t := range req.ServerTools {
+		if i > 0 || len(req.Tools) > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, t...)
 	}
 	return append(dst, ']')
 }
