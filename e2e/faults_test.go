@@ -172,7 +172,7 @@ func retryCases() []faultCase {
 		{name: "504", script: times(1, status(504, "late"), ok), calls: 2, out: []string{"done"}, retries: 1},
 		{name: "retries switched off", script: times(-1, status(503, "down")), env: []string{"CLAUDE_CODE_MAX_RETRIES=0"}, calls: 1, code: 1},
 		{
-			name: "connection refused", script: times(-1, status(500, "")), env: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:1"}, calls: 0, code: 1, retries: 7,
+			name: "connection refused", script: times(-1, status(500, "")), env: []string{"ANTHROPIC_BASE_URL=http://127.0.0.1:1"}, calls: 0, code: 1, retries: 3,
 			out: []string{"API Error", "ANTHROPIC_BASE_URL"}, err: []string{"trying again"}, check: func(_ *testing.T, r *rig) { r.env = nil },
 		},
 		{name: "401", script: times(-1, status(401, "invalid x-api-key")), calls: 1, code: 1, out: []string{"ANTHROPIC_API_KEY"}, err: []string{"401 invalid x-api-key"}},

@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"lathe/internal/msg"
@@ -126,7 +127,15 @@ type Retry struct {
 	Delay        time.Duration
 	Status       int
 	Category     string // see provider.Kind
-	Text         string // what is happening, in words
+	Text         string // what failed and what is done about it, without the wait
+}
+
+// Line is the text with the wait and the count of tries, for front ends that show no countdown.
+func (r Retry) Line() string {
+	if r.Delay <= 0 {
+		return r.Text
+	}
+	return fmt.Sprintf("%s: trying again in %s (%d of %d)", r.Text, r.Delay.Round(100*time.Millisecond), r.Attempt, r.Max)
 }
 
 // Tools

@@ -137,6 +137,7 @@ const (
 	Overloaded  Kind = "overloaded"            // 529
 	Server      Kind = "server_error"          // 5xx
 	Network     Kind = "network"               // refused, reset, unreachable, TLS
+	Absent      Kind = "absent"                // no server at an address that the user set and that never answered
 	Truncated   Kind = "truncated"             // the stream ended before its stop event
 	Malformed   Kind = "malformed"             // an answer that is not what the protocol says
 	Idle        Kind = "idle"                  // no bytes for the idle limit

@@ -57,7 +57,7 @@ func (s *session) event(env event.Envelope) {
 	case event.Notice:
 		s.notice(e.Level, e.Text)
 	case event.Retry:
-		s.notice("info", e.Text)
+		s.notice("info", e.Line())
 	case event.TurnDone:
 		s.done(e.Result)
 	default: // nothing that an editor has a place for

@@ -162,7 +162,7 @@ func (w *writer) result(r event.Result) error {
 func (w *writer) aside(env event.Envelope) {
 	switch e := env.Event.(type) {
 	case event.Retry:
-		w.say("lathe: %s\n", event.Aside(e.Text))
+		w.say("lathe: %s\n", event.Aside(e.Line()))
 	case event.Notice:
 		w.say("lathe: %s: %s\n", e.Level, event.Aside(e.Text))
 	case event.ModelChanged:

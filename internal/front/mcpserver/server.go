@@ -43,7 +43,7 @@ type Options struct {
 	Call func(ctx context.Context, id, tool string, input json.RawMessage, ask Ask) (Result, error)
 }
 
-// Serve answers one client until its input ends or ctx does.
+// Serve answers one client until its input has ended and all that it asked is answered, or until ctx ends.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	s := sdk.NewServer(&sdk.Implementation{Name: "lathe", Title: "Lathe", Version: o.Version}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{}})
 	var calls atomic.Int64
@@ -72,7 +72,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- s.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: -1})
+		ended <- s.Run(ctx, draining{&sdk.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}, MaxLineLength: -1}})
 	}()
 	select {
 	case err := <-ended:

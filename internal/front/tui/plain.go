@@ -253,7 +253,7 @@ func (p *plain) event(e event.Event) {
 	case event.Notice:
 		p.say("%s: %s", e.Level, e.Text)
 	case event.Retry:
-		p.say("%s Try %d of %d in %s.", e.Text, e.Attempt, e.Max, e.Delay)
+		p.say("%s.", strings.TrimRight(e.Line(), "."))
 	case event.ToolStarted:
 		p.say("Running %s %s.", e.Name, width.Inert(callText(e.Name, e.Summary, e.Input)))
 	case event.ToolDone:

@@ -82,7 +82,7 @@ func category(k provider.Kind) string {
 		return "overloaded"
 	case provider.NotFound:
 		return "model_not_found"
-	case provider.Server, provider.Network, provider.Truncated, provider.Malformed, provider.Idle:
+	case provider.Server, provider.Network, provider.Absent, provider.Truncated, provider.Malformed, provider.Idle:
 		return "server_error"
 	case provider.TooLong, provider.TooLarge, provider.Invalid, provider.Thinking400:
 		return "invalid_request"
@@ -114,6 +114,8 @@ func (p *pass) explain(e *provider.Error) string {
 		return said + ". The server failed; try again later."
 	case provider.Network:
 		return said + ". Check the network, the proxy settings and ANTHROPIC_BASE_URL."
+	case provider.Absent:
+		return said + ". No server has answered there yet. Is it running, and is the address in that variable right?"
 	case provider.Idle, provider.Truncated:
 		return said + ". The response above may be incomplete; send \"continue\" to go on."
 	case provider.Malformed:

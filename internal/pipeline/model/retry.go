@@ -18,6 +18,8 @@ import (
 //	rate        429                               retry-after, else back-off; 4 tries
 //	overloaded  529                               longer back-off; 6 tries; then the next fall-back model
 //	server      5xx, no connection                back-off; 8 tries
+//	absent      no server at an address of the    back-off; 4 tries, some 3 s: it may be starting, but is more
+//	            user's that never answered        likely not running, or the address is wrong
 //	broken      a stream that ended or made no    once more; then once more without streaming
 //	            sense after it began
 //	silent      nothing for the idle limit        once more without streaming
@@ -33,6 +35,7 @@ const (
 	rate
 	overloaded
 	server
+	absent
 	broken
 	silent
 	auth
@@ -41,7 +44,7 @@ const (
 )
 
 // tries is how often a class is tried in all.
-var tries = map[class]int{rate: 4, overloaded: 6, server: 8, broken: 3, silent: 2}
+var tries = map[class]int{rate: 4, overloaded: 6, server: 8, absent: 4, broken: 3, silent: 2}
 
 // total bounds the retries of one answer, whatever their mixture.
 const total = 10
@@ -59,6 +62,8 @@ func classOf(e *provider.Error, got bool) class {
 			return broken
 		}
 		return server
+	case provider.Absent:
+		return absent
 	case provider.Truncated, provider.Malformed:
 		return broken
 	case provider.Idle:
@@ -360,14 +365,12 @@ func (p *pass) again(ctx context.Context, a *attempt, e *provider.Error, s step)
 	if err := p.withdraw(a, e.Error()); err != nil {
 		return err
 	}
-	if s.text == "" {
-		s.text = "trying again in " + s.wait.Round(100*time.Millisecond).String()
+	ev := event.Retry{Attempt: s.attempt, Max: s.max, Delay: s.wait, Status: e.Status, Category: category(e.Kind), Text: e.Error()}
+	if s.text != "" {
+		ev.Text += ": " + s.text
 	}
-	p.t.Note("attempt failed (%s: %s): %s", e.Kind, e.Error(), s.text)
-	err := p.t.Emit(event.Retry{
-		Attempt: s.attempt, Max: s.max, Delay: s.wait, Status: e.Status,
-		Category: category(e.Kind), Text: e.Error() + ": " + s.text,
-	})
+	p.t.Note("attempt failed (%s): %s", e.Kind, ev.Line())
+	err := p.t.Emit(ev)
 	if err != nil || s.wait <= 0 {
 		return err
 	}

@@ -129,6 +129,16 @@ func TestRetryTable(t *testing.T) {
 			},
 		},
 		{
+			name:  "no server there: 4 tries",
+			steps: repeat(9, fails(provider.Absent, 0, "cannot connect to localhost:1 (ANTHROPIC_BASE_URL): connection refused")),
+			want: outcome{
+				Text:   "API Error: cannot connect to localhost:1 (ANTHROPIC_BASE_URL): connection refused. No server has answered there yet. Is it running, and is the address in that variable right?",
+				Failed: true, Terminal: "api_error",
+				Told: []string{"retry 1/3 500ms 0 server_error", "retry 2/3 1s 0 server_error", "retry 3/3 2s 0 server_error"},
+				At:   []time.Duration{0, 500 * time.Millisecond, 1500 * time.Millisecond, 3500 * time.Millisecond},
+			},
+		},
+		{
 			name:  "the server asks not to retry",
 			steps: []step1{{err: &provider.Error{Kind: provider.Server, Status: 500, Message: "boom", NoRetry: true, RequestID: "req_1"}}},
 			want: outcome{

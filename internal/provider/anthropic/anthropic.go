@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http/httpguts"
@@ -21,7 +22,9 @@ import (
 const DefaultVersion = "2023-06-01"
 
 // DefaultBaseURL is the public API.
-const DefaultBaseURL = "https://api.anthropic.com"
+const DefaultBaseURL = "https://" + defaultHost
+
+const defaultHost = "api.anthropic.com"
 
 // Options says where the API is and how to speak to it.
 type Options struct {
@@ -45,6 +48,8 @@ type Client struct {
 	url    string
 	http   *http.Client
 	bodies buffers
+
+	answered atomic.Bool // anything came back, whatever it was
 }
 
 // New returns a client. It fails when the base URL cannot be used.
@@ -140,8 +145,9 @@ func (c *Client) post(ctx context.Context, req *provider.Request) (*http.Respons
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, networkError(err, hreq.URL)
+		return nil, c.networkError(err, hreq.URL)
 	}
+	c.answered.Store(true)
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
 		return nil, statusError(resp)

@@ -282,7 +282,7 @@ func TestNetworkErrors(t *testing.T) {
 		noRetry bool
 		says    string
 	}{
-		{dead, provider.Network, false, "connection refused"},
+		{dead, provider.Absent, false, "(ANTHROPIC_BASE_URL): connection refused"},
 		{hangup, provider.Network, false, "without an answer"},
 		{reset, provider.Truncated, false, "closed before"},
 		{tlsServer.URL, provider.Network, true, "NODE_EXTRA_CA_CERTS"},

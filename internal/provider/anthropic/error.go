@@ -62,10 +62,20 @@ func retryAfter(v string, now time.Time) time.Duration {
 	return 0
 }
 
-// networkError maps a request that got no response.
-func networkError(err error, target *url.URL) *provider.Error {
+// networkError maps a request that got no response. Whom we could not reach is said with the variable that names it.
+func (c *Client) networkError(err error, target *url.URL) *provider.Error {
 	e := &provider.Error{Kind: provider.Network, Err: err}
-	e.Message = "cannot connect to " + target.Host + ": " + reason(err)
+	to, ours := target.Host, target.Host == defaultHost
+	if !ours {
+		to += " (ANTHROPIC_BASE_URL)"
+	}
+	if proxy, ok := viaProxy(c.http, err, target); ok {
+		to, ours = "the proxy "+proxy.Host+" ("+strings.ToUpper(target.Scheme)+"_PROXY)", false
+	}
+	e.Message = "cannot connect to " + to + ": " + reason(err)
+	if !ours && !c.answered.Load() && nobody(err) {
+		e.Kind = provider.Absent
+	}
 	var certificate *tls.CertificateVerificationError
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
@@ -81,10 +91,55 @@ func networkError(err error, target *url.URL) *provider.Error {
 	return e
 }
 
+// viaProxy is the proxy that could not be reached, if it was one.
+func viaProxy(h *http.Client, err error, target *url.URL) (*url.URL, bool) {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Op != "proxyconnect" {
+		return nil, false
+	}
+	var t *http.Transport
+	switch rt := h.Transport.(type) {
+	case *http.Transport:
+		t = rt
+	case *lateRoots:
+		t = rt.plain
+	}
+	if t == nil || t.Proxy == nil {
+		return nil, false
+	}
+	proxy, err := t.Proxy(&http.Request{URL: target})
+	return proxy, err == nil && proxy != nil
+}
+
+// nobody reports whether there is surely no server: nothing listens on this machine's own port, or the name has no
+// address. Another machine that refuses may be restarting, and what else fails may be the network.
+func nobody(err error) bool {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return dns.IsNotFound
+	}
+	if !refused(err) {
+		return false
+	}
+	var op *net.OpError
+	for errors.As(err, &op) { // the innermost knows the address
+		if at, ok := op.Addr.(*net.TCPAddr); ok {
+			return at.IP.IsLoopback()
+		}
+		err = op.Err
+	}
+	return false
+}
+
+// refused reports whether a connection was refused. The second number is the one of Windows.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.Errno(10061))
+}
+
 // reason is the innermost cause in a few words, without the address, which is said before.
 func reason(err error) string {
 	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case refused(err):
 		return "connection refused"
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "connection reset"
