@@ -208,6 +208,36 @@ func TestCompactFromInside(t *testing.T) {
 	}
 }
 
+// Alt+O offers fast mode with its prices; the choice is kept for later sessions, and shown in the status line.
+func TestFastMode(t *testing.T) {
+	script := func() *fakeapi.Script { return fakeapi.Sequence(fakeapi.Text("Quickly."), fakeapi.Text("Slowly.")) }
+	at(t, script, func(r *rig, s *screen, name func(string) string) {
+		s.waitFor("manual mode")
+		s.keys("<m-o>")
+		s.waitFor("Fast mode", "› on", "now ·")
+		s.golden(name("fast"))
+		s.keys("<enter>")
+		s.waitFor("Fast mode is on", "↯ fast")
+		s.keys("go<enter>")
+		s.waitFor("Quickly.")
+		if body := string(r.api.Requests()[0].Body); !strings.Contains(body, `"speed":"fast"`) {
+			t.Errorf("fast mode is not asked for:\n%s", body)
+		}
+		s.keys("/fast off<enter>")
+		s.waitFor("Fast mode is off")
+		s.gone("↯ fast")
+		s.keys("go on<enter>")
+		s.waitFor("Slowly.")
+		if body := string(r.api.Requests()[1].Body); strings.Contains(body, `"speed"`) {
+			t.Errorf("fast mode is asked for:\n%s", body)
+		}
+		s.keys("/model sonnet<enter>")
+		s.waitFor("Model set to")
+		s.keys("<m-o>")
+		s.waitFor("has no fast mode")
+	})
+}
+
 func TestKeysOfAgentsAndThinking(t *testing.T) {
 	r := newRig(t, fakeapi.Sequence())
 	s := r.start(80, 24)

@@ -81,7 +81,7 @@ func (r *run) engine() error {
 	if f := r.trace.Load(); f != nil {
 		cfg.Trace = f
 	}
-	ledger := account.Deps{Price: r.prices, Keep: r.keep}
+	ledger := account.Deps{Price: r.prices, Keep: r.keep, Fast: func() string { return r.fastState(r.session.Model()) }}
 	limits := account.Config{
 		MaxTurns: r.maxTurns(), MaxBudget: r.o.MaxBudget, TaskBudget: r.o.TaskBudget, NoCache: r.noCache(), StopCap: r.stopCap(),
 	}
@@ -99,6 +99,7 @@ func (r *run) engine() error {
 	}
 	cfg.Background, cfg.Kept = r.work, r.keptNow
 	r.session, r.ledger = engine.New(cfg), account.New(ledger, limits)
+	r.beginFast()
 	if r.conv.Resumed {
 		r.takeUp()
 	}
@@ -168,7 +169,7 @@ func (r *run) deps() (pipeline.Deps, error) {
 	info := r.prices.Info
 	norm := normalize.Deps{
 		Info: info, DropThinking: func() bool { return r.dropThinking }, DropMismatch: func() bool { return r.dropMismatch },
-		ID: r.prices.Resolve, Foreign: r.foreign(), NoThinking: r.noThinking.Load, Adjust: r.adjust,
+		ID: r.prices.Resolve, Foreign: r.foreign(), NoThinking: r.noThinking.Load, Fast: r.fastNow, Adjust: r.adjust,
 	}
 	cfg := r.requestConfig()
 	r.compact = r.compaction(norm, cfg)
@@ -346,7 +347,7 @@ func (r *run) modelDeps(retarget func(*turn.Turn, *provider.Request, string)) mo
 	d := model.Deps{
 		Provider: r.model.Provider, Fallback: r.fallbacks(), Refresh: r.model.Refresh,
 		DropThinking: r.forThinking(thinkingKind, &r.dropThinking), DropMismatch: r.forThinking(mismatchKind, &r.dropMismatch),
-		Retarget:  retarget,
+		Retarget: retarget, Slow: r.slowDown,
 		MaxOutput: func(name string) int { return r.prices.Info(name).MaxOutput },
 		Size: func(req *provider.Request) (int, int) {
 			return sizes.size(req, r.prices.Info(req.Model).NewTokenizer), 0
@@ -372,7 +373,7 @@ func (r *run) ready() event.Ready {
 	return event.Ready{
 		Session: r.conv.Log.ID(), Cwd: r.tools.workspace.Cwd(), Model: r.session.Model(), PermissionMode: string(r.mode()),
 		KeySource: r.model.Key, Version: sys.Version, Tools: r.tools.registry.Names(), Commands: r.commandNames(), Skills: r.skillNames(),
-		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: r.style().Name, Resumed: r.conv.Resumed,
+		Agents: r.agentNames(), Plugins: r.pluginList(), PluginErrors: r.pluginsNow().errors, OutputStyle: r.style().Name, Resumed: r.conv.Resumed, Fast: r.fastState(r.session.Model()),
 		Servers: r.serverStates(), ServerErrors: r.skippedServers,
 	}
 }

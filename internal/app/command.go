@@ -117,6 +117,7 @@ func (r *run) modelCommands() []input.Command {
 		{Name: "model", Args: "[model]", Help: "list the models, or change to one for this session", Run: r.cmdModel},
 		{Name: "plan", Args: "[task]", Help: "plan before anything is changed: plan mode on, and the task, if one is given", Expand: r.expandPlan},
 		{Name: "effort", Args: "[level|auto]", Help: "show or change how hard the model works", Run: r.cmdEffort},
+		{Name: "fast", Args: "[on|off|status]", Help: "fast mode: the same model, quicker, at a higher price", Run: r.cmdFast},
 		{Name: "config", Aliases: []string{"settings"}, Args: "[key[=value]]", Help: "show the settings that count, or change the user's", Run: r.cmdConfig},
 		{Name: "output-style", Args: "[name]", Help: "list the output styles, or choose how answers look in this project", Run: r.cmdOutputStyle},
 		{Name: "permissions", Aliases: []string{"allowed-tools"}, Help: "the rules in force and where they come from", Run: r.cmdPermissions},

@@ -33,11 +33,15 @@ func (r *run) cmdModel(_ context.Context, t *turn.Turn, args string) (string, er
 		choice = r.defaultModel()
 	}
 	id := r.resolveFor(choice, r.session.Mode())
+	left := ""
+	if r.fastState(r.session.Model()) != fastOff && r.fastRefused(id) != nil {
+		left = " Fast mode is off: this model has none."
+	}
 	r.useModel(choice, id)
 	if err := t.Emit(event.ModelChanged{Model: id, Reason: "model set to " + id}); err != nil {
 		return "", err
 	}
-	text := withWarning("Model set to "+r.modelState()+" for this session.", r.keeper.Warning(r.place.Sys.Now(), id))
+	text := withWarning("Model set to "+r.modelState()+" for this session."+left, r.keeper.Warning(r.place.Sys.Now(), id, r.fastState(id) == fastOn))
 	return withWarning(text, r.modelDoubt(choice)), nil
 }
 
@@ -83,7 +87,7 @@ func (r *run) cmdEffort(_ context.Context, _ *turn.Turn, args string) (string, e
 		return "", err
 	}
 	text := fmt.Sprintf("Effort: %s for this session (/config effortLevel=%s keeps it).", args, args)
-	return withWarning(text, r.keeper.Warning(r.place.Sys.Now(), r.session.Model())), nil
+	return withWarning(text, r.keeper.Warning(r.place.Sys.Now(), r.session.Model(), r.fastState(r.session.Model()) == fastOn)), nil
 }
 
 func (r *run) cmdStatus(context.Context, *turn.Turn, string) (string, error) {

@@ -6,15 +6,19 @@ import "context"
 // such as the effort) would cost at the next request, for a screen that warns before it is made.
 func (r *run) changeCost(_ context.Context, in struct {
 	Model string `json:"model"`
+	Fast  *bool  `json:"fast"` // a change to fast mode, or out of it
 },
 ) (any, error) {
 	id := r.session.Model()
 	if in.Model != "" {
 		id = r.resolveFor(in.Model, r.session.Mode())
 	}
-	now := r.place.Sys.Now()
-	tokens, usd := r.keeper.Loss(now, id)
-	return map[string]any{"tokens": tokens, "usd": usd, "warning": r.keeper.Warning(now, id)}, nil
+	now, fast := r.place.Sys.Now(), r.fastState(id) == fastOn
+	if in.Fast != nil {
+		fast = *in.Fast
+	}
+	tokens, usd := r.keeper.Loss(now, id, fast)
+	return map[string]any{"tokens": tokens, "usd": usd, "warning": r.keeper.Warning(now, id, fast)}, nil
 }
 
 // withWarning adds a warning to a command's answer.

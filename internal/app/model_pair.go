@@ -35,6 +35,7 @@ func (r *run) resolveFor(name, mode string) string {
 func (r *run) useModel(name, id string) {
 	r.takePair(name)
 	r.session.SetModel(id)
+	r.leaveFast(id)
 	r.keepModel(first(r.pair(), id))
 }
 

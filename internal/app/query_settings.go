@@ -50,6 +50,15 @@ func (r *run) applyFlags(ctx context.Context, in settingsChange) (any, error) {
 		}
 		r.session.SetEffort(level)
 	}
+	if raw, ok := in.Settings["fastMode"]; ok {
+		var fast bool
+		if err := json.Unmarshal(raw, &fast); err != nil {
+			return nil, fmt.Errorf("fastMode must be true or false: %w", err)
+		}
+		if err := r.setFast(fast); err != nil {
+			return nil, err
+		}
+	}
 	return nothing{}, nil
 }
 

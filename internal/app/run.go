@@ -75,6 +75,7 @@ type run struct {
 	touched      []string                 // files of this turn's calls, for memory files of deeper directories
 	thinkingNow  atomic.Pointer[thinking] // what a host has changed; nil: nothing
 	noThinking   atomic.Bool              // switched off for now
+	fast         fastMode                 // of the main conversation; a sub-agent's is never on
 	dropThinking bool
 	dropMismatch bool
 }

@@ -53,7 +53,8 @@ func (r *run) screenQueries() map[string]answer {
 	if r.o.Entry != EntryTerminal {
 		return nil
 	}
-	out := map[string]answer{
+	out := r.fastQueries()
+	maps.Copy(out, map[string]answer{
 		"save_setting": on(func(_ context.Context, in struct {
 			Key   string          `json:"key"`
 			Value json.RawMessage `json:"value"`
@@ -94,7 +95,7 @@ func (r *run) screenQueries() map[string]answer {
 		"stop_agents": on(func(context.Context, nothing) (any, error) { return map[string]int{"stopped": r.stopAgents()}, nil }),
 		"status_line": r.runStatusLine,
 		"shell":       r.runShell,
-	}
+	})
 	maps.Copy(out, r.switchQueries())
 	return out
 }
@@ -102,6 +103,6 @@ func (r *run) screenQueries() map[string]answer {
 func (r *run) screenStatus() map[string]any {
 	model := r.session.Model()
 	return map[string]any{
-		"branch": r.branch(), "cost": r.ledger.Totals().Cost, "window": r.prices.Info(model).Window, "mode": r.session.Mode(), "model": model,
+		"branch": r.branch(), "cost": r.ledger.Totals().Cost, "window": r.prices.Info(model).Window, "mode": r.session.Mode(), "model": model, "fast": r.fastState(model),
 	}
 }

@@ -119,7 +119,7 @@ func (r *run) statusInput() map[string]any {
 			"cache_creation_input_tokens": last.CacheWrite, "cache_read_input_tokens": last.CacheRead,
 		}
 	}
-	return map[string]any{
+	status := map[string]any{
 		"hook_event_name": "Status", "session_id": r.conv.Log.ID(), "transcript_path": r.conv.Log.Path(), "cwd": r.tools.workspace.Cwd(), "version": sys.Version,
 		"model":        map[string]string{"id": model, "display_name": filepath.Base(model)},
 		"workspace":    map[string]any{"current_dir": r.tools.workspace.Cwd(), "project_dir": project, "added_dirs": r.dirs},
@@ -129,7 +129,12 @@ func (r *run) statusInput() map[string]any {
 			"total_lines_added": t.Added, "total_lines_removed": t.Removed,
 		},
 		"context_window": window, "exceeds_200k_tokens": last != nil && last.Total() > 200_000,
+		"fast_mode": r.fastState(model) == fastOn, "thinking": map[string]bool{"enabled": r.thinks()},
 	}
+	if e := info.Clamp(r.session.Effort()); e != "" {
+		status["effort"] = map[string]string{"level": e}
+	}
+	return status
 }
 
 // limitedBuffer keeps the first 8 KB that are written to it.

@@ -21,7 +21,7 @@ type Value struct {
 
 // power are the keys that count only from trusted files: they run things, name endpoints or models, or grant.
 var power = map[string]bool{
-	"autoMemoryDirectory": true, "env": true, "apiKeyHelper": true, "model": true, "fallbackModel": true, "hooks": true,
+	"autoMemoryDirectory": true, "env": true, "apiKeyHelper": true, "model": true, "fastMode": true, "fallbackModel": true, "hooks": true,
 	"allowedHttpHookUrls": true, "httpHookAllowedEnvVars": true, "disableAllHooks": true,
 	"permissions.allow": true, "permissions.additionalDirectories": true, "permissions.defaultMode": true,
 }

@@ -24,7 +24,7 @@ type Grant struct {
 // the machine, or switch off what the user has set up.
 var powerKeys = []string{
 	"autoMemoryDirectory",
-	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "model",
+	"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "model", "fastMode",
 	"hooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "disableAllHooks",
 	"fallbackModel", "modelOverrides", "statusLine", "subagentStatusLine", "fileSuggestion", "sandbox", "enabledPlugins",
 	"extraKnownMarketplaces", "enableAllProjectMcpServers", "enabledMcpjsonServers",

@@ -30,6 +30,7 @@ type Ready struct {
 	PluginErrors   []PluginError
 	ServerErrors   []ServerError
 	OutputStyle    string
+	Fast           string // on, off or cooldown
 	Resumed        bool
 }
 

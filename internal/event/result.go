@@ -40,7 +40,8 @@ type Result struct {
 	Structured json.RawMessage
 	Deferred   *Deferred // the call that a hook deferred
 
-	LinesAdded, LinesRemoved int // whole session
+	Fast                     string // on, off or cooldown
+	LinesAdded, LinesRemoved int    // whole session
 }
 
 // ModelUsage is what one model was used for.
@@ -80,6 +81,9 @@ func resultFields(r Result) obj {
 	if r.Terminal != "" {
 		o["terminal_reason"] = r.Terminal
 	}
+	if r.Fast != "" && r.Fast != "off" {
+		o["fast_mode_state"] = r.Fast
+	}
 	if r.TTFT > 0 {
 		o["ttft_ms"] = r.TTFT.Milliseconds()
 	}
@@ -116,6 +120,9 @@ func usageFields(u msg.Usage) obj {
 		"input_tokens": u.Input, "output_tokens": u.Output, "cache_creation_input_tokens": u.CacheWrite,
 		"cache_read_input_tokens": u.CacheRead, "cache_creation": c, "server_tool_use": s, "service_tier": u.ServiceTier,
 		"speed": "standard", "inference_geo": "", "iterations": []any{},
+	}
+	if u.Speed != "" {
+		o["speed"] = u.Speed
 	}
 	if u.ServiceTier == "" {
 		o["service_tier"] = "standard"

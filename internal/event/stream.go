@@ -251,6 +251,9 @@ func (e *Encoder) init(r Ready) obj {
 		"agents": list(r.Agents), "skills": list(r.Skills), "plugins": plugins, "output_style": r.OutputStyle,
 		"capabilities": []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1", "mcp_read_resource_v1"},
 	}
+	if r.Fast != "" && r.Fast != "off" {
+		o["fast_mode_state"] = r.Fast
+	}
 	if len(r.PluginErrors) > 0 {
 		o["plugin_errors"] = r.PluginErrors
 	}

@@ -44,6 +44,7 @@ type reply struct {
 	stop       string
 	stopSeq    string
 	details    json.RawMessage
+	fast       bool
 	usage      Usage
 	override   map[string]int
 	transforms []map[string]string // input_transformations: which thinking was left out and why

@@ -44,7 +44,7 @@ func (x *exchange) compose(a Answer, st thinkingState, p plan) reply {
 	on, omitted := x.c.thinks()
 	r := reply{
 		id:    "msg_" + shortHash(x.in.key, fmt.Sprint(x.rec.Call), string(x.rec.Body)),
-		model: x.c.model.ID, usage: p.usage, override: a.Usage, stop: a.StopReason, stopSeq: a.StopSequence, details: a.StopDetails,
+		model: x.c.model.ID, fast: x.c.body.str("speed") == "fast", usage: p.usage, override: a.Usage, stop: a.StopReason, stopSeq: a.StopSequence, details: a.StopDetails,
 	}
 	s := &sealer{model: x.c.model.ID, omitted: omitted, state: st.end.next("role assistant", nil), prev: st.prev}
 	bind := s.state.id()

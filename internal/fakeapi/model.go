@@ -25,6 +25,7 @@ type Model struct {
 
 	Binding      bool    `json:"binding"`       // a thinking block is valid only behind the prefix that it was made on
 	KeepsAll     bool    `json:"keeps_all"`     // thinking of all turns stays in the prompt, not of the last only
+	Fast         string  `json:"fast"`          // fast mode: "yes", "beta" where it needs the feature header, else none
 	NoForcedTool bool    `json:"no_forced"`     // tool_choice any and tool are refused by the API itself
 	MidSystem    bool    `json:"mid_system"`    // takes role system inside the conversation
 	Prefill      bool    `json:"prefill"`       // a last assistant message is allowed
@@ -69,13 +70,14 @@ func Models() []Model {
 	var out []Model
 	for _, line := range []string{"fable", "mythos"} {
 		out = append(out,
-			with(newModel(line+"-5-2", 70, 512, "high"), func(m *Model) { bound(m); m.ReadPrice = 0.025; m.ReadByOthers = false }),
+			with(newModel(line+"-5-2", 70, 512, "high"), func(m *Model) { bound(m); m.ReadPrice, m.ReadByOthers, m.Fast = 0.025, false, "yes" }),
 			with(newModel(line+"-5-1", 60, 512, "high"), func(m *Model) { bound(m); m.ReadPrice = 0.025 }),
 			with(newModel(line+"-5", 50, 512, "high"), func(m *Model) { always(m); m.MidSystem = true }))
 	}
 	out = append(out,
 		with(newModel("opus-5-5", 58, 512, "medium"), func(m *Model) {
 			bound(m)
+			m.Fast = "yes"
 			m.ReadPrice, m.ReadsUpTo, m.ReadsAlso = 0.05, 50, "claude-sonnet-5-5 claude-haiku-5-5"
 		}),
 		with(newModel("sonnet-5-5", 56, 512, "high"), func(m *Model) {
@@ -89,6 +91,7 @@ func Models() []Model {
 			m.Thinking = []string{"adaptive", "disabled"}
 		}),
 		with(newModel("opus-5", 50, 512, "high"), func(m *Model) {
+			m.Fast = "beta"
 			m.LowEffortOff, m.MidSystem, m.Thinking = true, true, []string{"adaptive", "disabled"}
 		}),
 		with(newModel("sonnet-5", 49, 1024, "high"), func(m *Model) { m.Thinking = []string{"adaptive", "disabled"} }),

@@ -132,12 +132,27 @@ func (c *checker) checkTop() {
 	if n := c.body.get("service_tier"); n != nil && n.text() != "auto" && n.text() != "standard_only" {
 		c.fail("field", "service_tier", "Input should be 'auto' or 'standard_only'")
 	}
+	if n := c.body.get("speed"); c.kindOf("speed", n, 's') {
+		c.checkSpeed(n.text())
+	}
 	if n := c.body.get("stop_sequences"); c.kindOf("stop_sequences", n, 'a') {
 		for i, s := range n.items() {
 			if c.kindOf(at("stop_sequences", i), s, 's') && strings.TrimSpace(s.text()) == "" {
 				c.fail("field", at("stop_sequences", i), "each stop sequence must contain non-whitespace")
 			}
 		}
+	}
+}
+
+func (c *checker) checkSpeed(speed string) {
+	switch {
+	case speed == "standard":
+	case speed != "fast":
+		c.fail("field", "speed", "Input should be 'standard' or 'fast'")
+	case c.model.Fast == "":
+		c.fail("speed", "speed", "'fast' is not supported by %s", c.model.ID)
+	case c.model.Fast == "beta" && !c.beta(fastBeta):
+		c.fail("field", "speed", "Extra inputs are not permitted (needs the beta %s)", fastBeta)
 	}
 }
 

@@ -13,10 +13,13 @@ func knownBetas() []string {
 		"context-management-2025-06-27", "compact-2026-01-12", "compact-2026-09-04",
 		"server-side-fallback-2026-07-01", "thinking-binding-controls-2026-08-01", "thinking-display-updates-2026-08-18",
 		"interleaved-thinking-2025-05-14", "fine-grained-tool-streaming-2025-05-14",
-		"mid-conversation-tool-changes-2026-07-01", "inline-tools-2026-09-15",
+		fastBeta, "mid-conversation-tool-changes-2026-07-01", "inline-tools-2026-09-15",
 		"mid-conversation-output-config-2026-07-01", "mid-conversation-system-clear-at-2026-08-21",
 	}
 }
+
+// fastBeta is the feature header of fast mode, which some models need for it.
+const fastBeta = "fast-mode-2026-02-01"
 
 // apiKey returns the key or bearer token of a request.
 func apiKey(h http.Header) string {

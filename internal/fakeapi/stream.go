@@ -41,6 +41,9 @@ func (r reply) usageJSON(output int) json.RawMessage {
 		"cache_creation": json.RawMessage(object("ephemeral_5m_input_tokens", u.Write5m, "ephemeral_1h_input_tokens", u.Write1h)),
 		"output_tokens":  output, "service_tier": "standard",
 	}
+	if r.fast {
+		fields["speed"] = "fast"
+	}
 	if u.Thinking > 0 {
 		fields["output_tokens_details"] = json.RawMessage(object("thinking_tokens", u.Thinking))
 	}

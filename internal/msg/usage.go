@@ -10,7 +10,11 @@ type Usage struct {
 	CacheCreation *CacheCreation `json:"cache_creation,omitempty"`
 	ServerTools   *ServerTools   `json:"server_tool_use,omitempty"`
 	ServiceTier   string         `json:"service_tier,omitempty"`
+	Speed         string         `json:"speed,omitempty"` // SpeedFast where the answer was made in fast mode
 }
+
+// SpeedFast is the speed of requests and answers in fast mode.
+const SpeedFast = "fast"
 
 // CacheCreation splits CacheWrite by lifetime.
 type CacheCreation struct {
@@ -56,6 +60,9 @@ func (u Usage) Add(v Usage) Usage {
 	}
 	if v.ServiceTier != "" {
 		u.ServiceTier = v.ServiceTier
+	}
+	if v.Speed != "" {
+		u.Speed = v.Speed
 	}
 	return u
 }

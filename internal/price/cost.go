@@ -6,7 +6,7 @@ const million = 1_000_000
 
 // Cost is the list price of one model call in USD. Cache writes without a split count as five-minute ones.
 func (t *Table) Cost(model string, u msg.Usage) float64 {
-	r := t.rates(t.Info(model), u.Prompt())
+	r := t.rates(t.Info(model), u.Prompt(), u.Speed == msg.SpeedFast)
 	short, hour := cacheWrites(u)
 	usd := tokens(u.Input, r.Input) + tokens(u.CacheRead, r.Read) + tokens(u.Output, r.Output) +
 		tokens(short, r.Write5m) + tokens(hour, r.Write1h)
@@ -31,11 +31,12 @@ type Call struct {
 	Output int  // allowance for the answer
 	Write  bool // the new part is written to the cache
 	Hour   bool // with a lifetime of one hour
+	Fast   bool // in fast mode
 }
 
 // Estimate is the price of a call about to be made.
 func (t *Table) Estimate(model string, c Call) float64 {
-	r := t.rates(t.Info(model), c.Cached+c.Fresh)
+	r := t.rates(t.Info(model), c.Cached+c.Fresh, c.Fast)
 	fresh := r.Input
 	switch {
 	case c.Write && c.Hour:
@@ -47,7 +48,10 @@ func (t *Table) Estimate(model string, c Call) float64 {
 }
 
 // rates picks the band by the length of the prompt; it applies to every token of the call.
-func (t *Table) rates(m Info, prompt int) Rates {
+func (t *Table) rates(m Info, prompt int, fast bool) Rates {
+	if fast && m.Fast != nil {
+		return m.Fast.Price
+	}
 	if m.Above != nil && prompt > m.Above.Prompt {
 		return m.Above.Price
 	}

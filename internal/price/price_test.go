@@ -169,3 +169,44 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// Fast mode costs what the model's own rates say of it, and follows them when a setting changes those.
+func TestFast(t *testing.T) {
+	k := 1000
+	tests := []struct {
+		model string
+		u     msg.Usage
+		want  float64
+	}{
+		{"opus", msg.Usage{Input: 1000 * k, Output: 1000 * k}, 8 + 40},
+		{"opus", msg.Usage{CacheWrite: 1000 * k, CacheRead: 1000 * k}, 10 + 0.4},
+		{"claude-opus-5", msg.Usage{Input: 1000 * k, Output: 1000 * k}, 10 + 50},
+		{"fable", msg.Usage{Input: 1000 * k, Output: 1000 * k}, 16 + 80},
+		{"sonnet", msg.Usage{Input: 1000 * k, Output: 1000 * k}, 2 + 10}, // it has none
+	}
+	tab := Default()
+	for _, tt := range tests {
+		tt.u.Speed = msg.SpeedFast
+		if got := tab.Cost(tt.model, tt.u); !near(got, tt.want) {
+			t.Errorf("%s %+v: %g, want %g", tt.model, tt.u, got, tt.want)
+		}
+	}
+	for model, want := range map[string]bool{"opus": true, "claude-opus-5": true, "claude-opus-4-8": false, "claude-opus-4-7": false, "haiku": false} {
+		if got := tab.Info(model).Quick(); got != want {
+			t.Errorf("%s: %t", model, got)
+		}
+	}
+	for _, id := range tab.Models() {
+		if i := tab.Info(id); i.Fast != nil && (!near(i.Fast.Price.Output, 2*i.Price.Output) || !near(i.Fast.Price.Read, 2*i.Price.Read) || !near(i.Fast.Price.Write1h, 2*i.Price.Write1h)) {
+			t.Errorf("%s: fast mode costs twice as much: %+v", id, i.Fast.Price)
+		}
+	}
+	input := 1.0
+	own := tab.With(Overrides{Models: map[string]Override{"opus": {Input: &input}}})
+	if got := own.Cost("opus", msg.Usage{Input: 1000 * k, Speed: msg.SpeedFast}); !near(got, 2) {
+		t.Errorf("with a price of one's own: %g", got)
+	}
+	if got := tab.Estimate("opus", Call{Fresh: 1000 * k, Fast: true}); !near(got, 8) {
+		t.Errorf("an estimate: %g", got)
+	}
+}

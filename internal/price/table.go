@@ -30,6 +30,8 @@ type Info struct {
 	Price Rates `json:"price"`
 	Above *Band `json:"above"` // other rates for long prompts, applied to every token of the call
 
+	Fast *Fast `json:"fast"` // fast mode; nil: it has none
+
 	LongWindow int `json:"long_window"` // the window with the suffix [1m]; 0: no such choice
 
 	Known  bool `json:"-"` // the table has it
@@ -59,6 +61,16 @@ type Band struct {
 	Prompt int   `json:"prompt"`
 	Price  Rates `json:"price"`
 }
+
+// Fast is a model's fast mode: the same model with quicker output, at other rates.
+type Fast struct {
+	Price Rates  `json:"price"`
+	Beta  string `json:"beta"`  // the feature header that such a request needs, "" for none
+	Ended string `json:"ended"` // the last day on which the API took such requests, "" where it takes them
+}
+
+// Quick reports whether the model can be asked in fast mode.
+func (i Info) Quick() bool { return i.Fast != nil && i.Fast.Ended == "" }
 
 // Table answers questions about models. It is never changed after it was made.
 type Table struct {
@@ -129,7 +141,9 @@ func (t *Table) With(o Overrides) *Table {
 	n.window = 0 // so that Info gives the table's own
 	for name, ov := range o.Models {
 		m := n.Info(name)
+		was := m.Price
 		m.Price, m.Above = ov.apply(m.Price, m.Priced), nil
+		m.Fast = m.Fast.scaled(was, m.Price)
 		m.Priced = true
 		n.models[m.ID] = m
 	}
@@ -137,6 +151,16 @@ func (t *Table) With(o Overrides) *Table {
 	if o.Window > 0 {
 		n.window = o.Window
 	}
+	return &n
+}
+
+// scaled has the rates of fast mode follow those of the model: they are a multiple of them.
+func (f *Fast) scaled(was, now Rates) *Fast {
+	if f == nil || was.Input == 0 {
+		return f
+	}
+	n, by := *f, f.Price.Input/was.Input
+	n.Price = Rates{Input: now.Input * by, Output: now.Output * by, Write5m: now.Write5m * by, Write1h: now.Write1h * by, Read: now.Read * by}
 	return &n
 }
 

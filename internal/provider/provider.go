@@ -30,6 +30,7 @@ type Request struct {
 
 	Thinking Thinking
 	Effort   string // low, medium, high, xhigh, max; empty: the model's default
+	Fast     bool   // in fast mode, which the model must have
 
 	Breakpoints []Breakpoint               // where the prompt cache is marked, at most 4
 	NoStream    bool                       // ask for one JSON answer instead of a stream (the last resort of the retry table)

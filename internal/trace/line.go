@@ -156,6 +156,7 @@ func (w *writer) usage(u msg.Usage) {
 	}
 	w.other("server_tool_use", u.ServerTools, u.ServerTools != nil)
 	w.text("service_tier", u.ServiceTier)
+	w.text("speed", u.Speed)
 	w.b = append(w.b, '}')
 }
 

@@ -40,7 +40,7 @@ func TestLine(t *testing.T) {
 		if rapid.Bool().Draw(t, "more of the call") {
 			c.Marks, c.Headers = []Mark{{At: "tools", Index: 1}}, map[string]string{s("header"): s("value")}
 			c.Usage = &msg.Usage{
-				Input: n("in"), CacheWrite: n("write"), CacheRead: n("read"), Output: n("out"), ServiceTier: s("tier"),
+				Input: n("in"), CacheWrite: n("write"), CacheRead: n("read"), Output: n("out"), ServiceTier: s("tier"), Speed: s("speed"),
 				CacheCreation: &msg.CacheCreation{FiveMinutes: n("five"), OneHour: n("hour")}, ServerTools: &msg.ServerTools{WebSearch: n("searches")},
 			}
 		}

@@ -63,10 +63,10 @@ func (k *Keeper) Answered(t *turn.Turn, req *provider.Request, at time.Time, u m
 // costly is the price from which on a person is warned of a change that loses the cache, in USD.
 const costly = 0.05
 
-// Loss is what a change to model, which makes everything in the cache useless, would cost at the next request: how many
+// Loss is what a change to model, or to fast mode or out of it, which makes everything in the cache useless, would cost at the next request: how many
 // tokens must be written again, and what that costs more than to read them, in USD. It is zero where nothing is cached
 // any more.
-func (k *Keeper) Loss(now time.Time, model string) (tokens int, usd float64) {
+func (k *Keeper) Loss(now time.Time, model string, fast bool) (tokens int, usd float64) {
 	k.mu.Lock()
 	last := k.last
 	k.mu.Unlock()
@@ -80,13 +80,16 @@ func (k *Keeper) Loss(now time.Time, model string) (tokens int, usd float64) {
 	if now.Sub(last.at) >= life {
 		return 0, 0
 	}
-	n := cache.Expected(last.usage)
-	return n, k.Prices.Cost(model, msg.Usage{CacheWrite: n}) - k.Prices.Cost(model, msg.Usage{CacheRead: n})
+	n, speed := cache.Expected(last.usage), ""
+	if fast {
+		speed = msg.SpeedFast
+	}
+	return n, k.Prices.Cost(model, msg.Usage{CacheWrite: n, Speed: speed}) - k.Prices.Cost(model, msg.Usage{CacheRead: n, Speed: speed})
 }
 
 // Warning says what a change to model costs, where that is much.
-func (k *Keeper) Warning(now time.Time, model string) string {
-	tokens, usd := k.Loss(now, model)
+func (k *Keeper) Warning(now time.Time, model string, fast bool) string {
+	tokens, usd := k.Loss(now, model, fast)
 	if usd < costly {
 		return ""
 	}

@@ -44,10 +44,10 @@ func TestKeeperTells(t *testing.T) {
 	tn.View = tn.Messages
 	k.Answered(tn, request("lost"), now.Add(2*time.Second), msg.Usage{CacheWrite: 100_000})
 	want := "prompt cache: 100000 of 100000 tokens were not read again (about $0.5750): messages[0].content[0] differs from byte 24 on (byte "
-	if text := k.Warning(now.Add(time.Minute), "claude-opus-4-5"); !strings.Contains(text, "writes about 100000 tokens again, which costs about $0.57 more") {
+	if text := k.Warning(now.Add(time.Minute), "claude-opus-4-5", false); !strings.Contains(text, "writes about 100000 tokens again, which costs about $0.57 more") {
 		t.Errorf("before a change: %q", text)
 	}
-	if text := k.Warning(now.Add(6*time.Minute), "claude-opus-4-5") + k.Warning(now.Add(time.Minute), "claude-haiku-5-5"); text != "" {
+	if text := k.Warning(now.Add(6*time.Minute), "claude-opus-4-5", false) + k.Warning(now.Add(time.Minute), "claude-haiku-5-5", false); text != "" {
 		t.Errorf("where a change costs next to nothing: %q", text)
 	}
 	if len(told) != 1 || !strings.HasPrefix(told[0], want) || !strings.HasSuffix(told[0], "(stage session)") {

@@ -18,7 +18,7 @@ var ownKeys = map[string]string{
 	"app:interrupt": "ctrl+c", "app:exit": "ctrl+d", "app:redraw": "ctrl+l", "app:toggleTodos": "ctrl+t", "app:toggleTranscript": "ctrl+o",
 	"history:search": "ctrl+r", "history:previous": "up", "history:next": "down",
 	"chat:cancel": "esc", "chat:clearInput": "ctrl+l", "chat:cycleMode": "shift+tab", "chat:modelPicker": "alt+p", "chat:submit": "enter",
-	"chat:newline": "ctrl+j", "chat:undo": "ctrl+_", "chat:externalEditor": "ctrl+g", "chat:stash": "ctrl+s", "chat:imagePaste": "ctrl+v", "chat:thinkingToggle": "alt+t", "chat:killAgents": killAgents, "chat:sendNow": "ctrl+enter",
+	"chat:newline": "ctrl+j", "chat:undo": "ctrl+_", "chat:externalEditor": "ctrl+g", "chat:stash": "ctrl+s", "chat:imagePaste": "ctrl+v", "chat:thinkingToggle": "alt+t", "chat:fastMode": "alt+o", "chat:killAgents": killAgents, "chat:sendNow": "ctrl+enter",
 	"task:background": "ctrl+b", "autocomplete:accept": "tab", "autocomplete:dismiss": "esc", "autocomplete:previous": "up", "autocomplete:next": "down",
 }
 

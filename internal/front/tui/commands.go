@@ -46,6 +46,8 @@ func (u *ui) command(text string) bool {
 			return false
 		}
 		u.pickEffort()
+	case "fast":
+		return u.fastCommand(args)
 	case "permissions", "allowed-tools":
 		if args != "" {
 			return false

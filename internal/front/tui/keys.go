@@ -215,6 +215,8 @@ func (u *ui) chatKey(name string) bool {
 		u.hint = "the mouse is " + map[bool]string{true: "the terminal's: select and copy as always · alt+m: back", false: "Lathe's: wheel and clicks"}[u.noMouse]
 	case "alt+t":
 		u.toggleThinking()
+	case "alt+o":
+		u.pickFast()
 	case killAgents:
 		u.killAgents()
 	case "?":
@@ -247,7 +249,7 @@ const shortcuts = `enter sends · \ enter or ctrl+j: new line · esc stops · es
 / commands · @ files · ! shell command · shift+tab: mode · ctrl+o: whole transcript
 ctrl+r: search history · ctrl+t: to-dos · ctrl+b: to the background · ctrl+g: your editor
 ctrl+s: put the draft aside · ctrl+v: paste an image · ctrl+z: suspend · ctrl+d twice: leave
-alt+p: model · alt+t: thinking · ctrl+x ctrl+k twice: stop the agents in the background`
+alt+p: model · alt+t: thinking · alt+o: fast mode · ctrl+x ctrl+k twice: stop the agents in the background`
 
 func (u *ui) esc(empty bool) {
 	switch {

@@ -13,6 +13,7 @@ import (
 // status is what the line at the bottom shows.
 type status struct {
 	model, mode, cwd string
+	fast             string // on, off or cooldown
 	branch           string
 	used, window     int // tokens
 	cost             float64
@@ -32,12 +33,13 @@ func (u *ui) refresh() {
 			Window int     `json:"window"`
 			Mode   string  `json:"mode"`
 			Model  string  `json:"model"`
+			Fast   string  `json:"fast"`
 		}
 		if r.Err != "" || json.Unmarshal(r.Value, &v) != nil {
 			return
 		}
 		s := &u.status
-		s.branch, s.cost, s.mode, s.model = v.Branch, v.Cost, v.Mode, v.Model
+		s.branch, s.cost, s.mode, s.model, s.fast = v.Branch, v.Cost, v.Mode, v.Model, v.Fast
 		s.window = max(s.window, v.Window)
 	})
 	if u.session == nil || !u.session.Settings.StatusLine {
@@ -116,9 +118,9 @@ func (u *ui) statusRows() []string {
 	}
 	room := u.cols - 1 - width.Of(left)
 	for len(facts) > 0 {
-		right := strings.Join(facts, " · ")
+		right := strings.Join(facts, u.th.Muted.Paint(" · "))
 		if w := width.Of(right); w+2 <= room {
-			return append(out, left+width.Spaces(room-w)+u.th.Muted.Paint(right))
+			return append(out, left+width.Spaces(room-w)+right)
 		}
 		facts = facts[:len(facts)-1]
 	}
@@ -129,21 +131,28 @@ func (u *ui) statusRows() []string {
 func (u *ui) statusFacts() []string {
 	s := &u.status
 	var out []string
+	add := func(text string) { out = append(out, u.th.Muted.Paint(text)) }
 	if s.model != "" {
-		out = append(out, width.Inert(shortModel(s.model)))
+		add(width.Inert(shortModel(s.model)))
+	}
+	switch s.fast {
+	case "on":
+		out = append(out, u.th.FastMode.Paint("↯ fast"))
+	case "cooldown":
+		out = append(out, u.th.FastMode.Paint("↯ paused"))
 	}
 	if s.used > 0 && s.window > 0 {
 		share := "<1"
 		if n := 100 * s.used / s.window; n > 0 {
 			share = fmt.Sprint(n)
 		}
-		out = append(out, "ctx "+share+"%")
+		add("ctx " + share + "%")
 	}
 	if s.cost > 0 {
-		out = append(out, dollars(s.cost))
+		add(dollars(s.cost))
 	}
 	if s.branch != "" {
-		out = append(out, "⎇ "+width.Cut(width.Inert(s.branch), 24, "…"))
+		add("⎇ " + width.Cut(width.Inert(s.branch), 24, "…"))
 	}
 	return out
 }

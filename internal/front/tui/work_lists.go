@@ -220,7 +220,7 @@ func (u *ui) pickEffort() {
 // changeWarning shows below a list what the change to the chosen model would cost with the next request; now is the one
 // in use. Where now is empty the rows are no models, and the change is another one that requests carry.
 func (u *ui) changeWarning(now string) func(u *ui, e entry, cols, n int) []string {
-	said := map[string]string{}
+	costs := map[string]func(*ui, entry, int, int) []string{}
 	return func(u *ui, e entry, cols, n int) []string {
 		model := ""
 		if now != "" {
@@ -229,15 +229,25 @@ func (u *ui) changeWarning(now string) func(u *ui, e entry, cols, n int) []strin
 				return nil
 			}
 		}
-		text, asked := said[model]
+		if costs[model] == nil {
+			costs[model] = u.costOf(map[string]string{"model": model})
+		}
+		return costs[model](u, e, cols, n)
+	}
+}
+
+// costOf shows what a change costs with the next request. It is asked for when it is shown first.
+func (u *ui) costOf(change any) func(u *ui, _ entry, cols, n int) []string {
+	text, asked := "", false
+	return func(u *ui, _ entry, cols, n int) []string {
 		if !asked {
-			said[model] = ""
-			u.query("change_cost", map[string]string{"model": model}, func(r event.Reply) {
+			asked = true
+			u.query("change_cost", change, func(r event.Reply) {
 				var v struct {
 					Warning string `json:"warning"`
 				}
 				if r.Err == "" && json.Unmarshal(r.Value, &v) == nil {
-					said[model] = v.Warning
+					text = v.Warning
 				}
 			})
 		}

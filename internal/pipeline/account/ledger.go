@@ -34,6 +34,8 @@ type Deps struct {
 	Stop func(ctx context.Context, t *turn.Turn, again bool) turn.Hooked
 	// Failed is told of a turn that an API failure ended. Nil: nobody is.
 	Failed func(ctx context.Context, t *turn.Turn) turn.Hooked
+	// Fast is the state of fast mode, for the result. Nil: there is none.
+	Fast func() string
 }
 
 // Config are the limits of this run of the program.
@@ -372,7 +374,7 @@ func (l *Ledger) predict(now time.Time, req *provider.Request) float64 {
 	}
 	info := l.deps.Price.Info(req.Model)
 	c := token.Counter{New: info.NewTokenizer}
-	call := price.Call{Output: min(outputAllowance, req.MaxTokens), Write: !l.cfg.NoCache, Hour: slices.ContainsFunc(req.Breakpoints, hour)}
+	call := price.Call{Fast: req.Fast, Output: min(outputAllowance, req.MaxTokens), Write: !l.cfg.NoCache, Hour: slices.ContainsFunc(req.Breakpoints, hour)}
 	life := 5 * time.Minute
 	if call.Hour {
 		life = time.Hour

@@ -106,6 +106,9 @@ func (l *Ledger) result(t *turn.Turn) event.Result {
 		}
 	}
 	l.totals.At = t.Now()
+	if l.deps.Fast != nil {
+		r.Fast = l.deps.Fast()
+	}
 	r.Cost, r.LinesAdded, r.LinesRemoved = l.totals.Cost, l.totals.Added, l.totals.Removed
 	r.ModelUsage = make(map[string]event.ModelUsage, len(l.totals.Models))
 	for name, m := range l.totals.Models {

@@ -40,6 +40,9 @@ type Deps struct {
 	DropThinking func(t *turn.Turn)
 	// Retarget changes a request to another model: what the model can do may differ. Nil: only the name changes.
 	Retarget func(t *turn.Turn, req *provider.Request, model string)
+	// Slow is told that fast mode was refused, and the standard speed is asked for instead: for a while where a limit was
+	// reached (after: as long as the server says), else for good. Nil: nobody is told.
+	Slow func(t *turn.Turn, limit bool, after time.Duration)
 	// MaxOutput is the output limit of a model, 0 if unknown.
 	MaxOutput func(model string) int
 	// Size estimates a request in tokens and bytes, for event.Requesting.

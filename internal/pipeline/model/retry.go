@@ -23,6 +23,8 @@ import (
 //	broken      a stream that ended or made no    once more; then once more without streaming
 //	            sense after it began
 //	silent      nothing for the idle limit        once more without streaming
+//	fast        one of fast mode alone: its limit,    the standard speed, once
+//	            or that the API does not take it
 //	auth        401                               a new key, once
 //	long        the prompt does not fit           smaller, once
 //	thinking    a 400 about a thinking block      once with what no longer fits dropped by the API; once without
@@ -148,6 +150,9 @@ type step struct {
 func (p *pass) plan(ctx context.Context, h *history, e *provider.Error, got bool) (s step, ok bool, err error) {
 	c := classOf(e, got)
 	h.failed[c]++
+	if s, ok := p.planStandard(h, c, e); ok {
+		return s, true, nil
+	}
 	switch c {
 	case auth:
 		return p.planAuth(ctx, h)
@@ -212,6 +217,34 @@ func (p *pass) delay(c class, n int, after time.Duration) time.Duration {
 	}
 	d := min(base<<min(n-1, 20), longest)
 	return d - time.Duration(p.deps.Rand()*float64(d)/4)
+}
+
+// fastPatience is the longest wait that is kept to in fast mode: to change the speed loses the prompt cache twice.
+const fastPatience = 20 * time.Second
+
+// planStandard asks at the standard speed where fast mode is what was refused.
+func (p *pass) planStandard(h *history, c class, e *provider.Error) (step, bool) {
+	limit := c == rate && (e.After > fastPatience || h.failed[rate] > 1)
+	if !p.req.Fast || !limit && !(e.Kind == provider.Invalid && aboutSpeed(e)) {
+		return step{}, false
+	}
+	p.req.Fast = false
+	delete(h.failed, c)
+	if p.deps.Slow != nil {
+		p.deps.Slow(p.t, limit, e.After)
+	}
+	p.t.Note("fast mode was refused: the standard speed from here on")
+	text := "fast mode is not to be had here: going on at the standard speed"
+	if limit {
+		text = "the limit of fast mode is reached: going on at the standard speed for now"
+	}
+	return step{attempt: 1, max: 1, text: text}, true
+}
+
+// aboutSpeed reports whether a refusal names the speed, or the feature that it needs.
+func aboutSpeed(e *provider.Error) bool {
+	m := strings.ToLower(e.Message)
+	return strings.Contains(m, "speed") || strings.Contains(m, "fast mode") || strings.Contains(m, "fast-mode")
 }
 
 // planAuth gets a new key, once.

@@ -67,6 +67,40 @@ func TestRetryTable(t *testing.T) {
 			},
 		},
 		{
+			name:  "429 in fast mode that asks for long: the standard speed",
+			steps: []step1{rates(time.Hour), rates(7 * time.Second), ok},
+			setup: func(w *world) {
+				w.t.Request.Fast = true
+				w.deps.Slow = func(_ *turn.Turn, limit bool, after time.Duration) { w.slowed = fmt.Sprint(limit, after) }
+			},
+			want: outcome{Text: "done", Told: []string{"retry 1/1 0s 429 rate_limit", "retry 1/3 7s 429 rate_limit"}, At: []time.Duration{0, 0, 7 * time.Second}, Log: okLog},
+			check: func(t *testing.T, w *world) {
+				if w.slowed != "true 1h0m0s" {
+					t.Errorf("told of %q", w.slowed)
+				}
+			},
+		},
+		{
+			name:  "429 in fast mode: a short wait keeps the cache, then the standard speed",
+			steps: []step1{rates(7 * time.Second), rates(7 * time.Second), ok},
+			setup: func(w *world) { w.t.Request.Fast = true },
+			want:  outcome{Text: "done", Told: []string{"retry 1/3 7s 429 rate_limit", "retry 1/1 0s 429 rate_limit"}, At: []time.Duration{0, 7 * time.Second, 7 * time.Second}, Log: okLog},
+		},
+		{
+			name:  "the API takes no fast mode",
+			steps: []step1{fails(provider.Invalid, 400, "speed: 'fast' is not supported by claude"), ok},
+			setup: func(w *world) {
+				w.t.Request.Fast = true
+				w.deps.Slow = func(_ *turn.Turn, limit bool, after time.Duration) { w.slowed = fmt.Sprint(limit, after) }
+			},
+			want: outcome{Text: "done", Told: []string{"retry 1/1 0s 400 invalid_request"}, At: []time.Duration{0, 0}, Log: okLog},
+			check: func(t *testing.T, w *world) {
+				if w.slowed != "false 0s" {
+					t.Errorf("told of %q", w.slowed)
+				}
+			},
+		},
+		{
 			name:  "429 that asks for hours",
 			steps: []step1{rates(3 * time.Hour)},
 			want: outcome{

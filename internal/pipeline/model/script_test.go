@@ -147,6 +147,7 @@ type world struct {
 	disk   []msg.Message
 	events []event.Event
 	onEmit func(e event.Event) error
+	slowed string // what the stage told of fast mode
 }
 
 func newWorld(t testing.TB, steps ...step1) *world {

@@ -64,7 +64,9 @@ type Deps struct {
 	// Adjust changes the settings of a request that is about to be made, as a host wants it now. Nil: nothing is changed.
 	Adjust func(c *Config)
 	// NoThinking reports that the person switched thinking off for now.
-	NoThinking   func() bool
+	NoThinking func() bool
+	// Fast reports that the person wants fast mode now, where the model has it.
+	Fast         func() bool
 	DropThinking func() bool
 	// Foreign reports messages that another provider made.
 	Foreign func(m msg.Message) bool
@@ -143,8 +145,11 @@ func (d Deps) parameters(cfg Config, t *turn.Turn, req *provider.Request, model 
 	if sends := req.Thinking.Type == "adaptive" || req.Thinking.Type == "enabled"; sends && d.DropMismatch != nil && d.DropMismatch() {
 		req.Thinking.OnMismatch = "drop_block"
 	}
+	if req.Fast = info.Quick() && d.Fast != nil && d.Fast(); req.Fast && info.Fast.Beta != "" {
+		req.Betas = append(slices.Clone(cfg.Betas), info.Fast.Beta)
+	}
 	if req.Thinking.Type == "enabled" && info.Thinking.Interleave && !cfg.NoInterleave {
-		req.Betas = append(slices.Clone(cfg.Betas), "interleaved-thinking-2025-05-14")
+		req.Betas = append(slices.Clone(req.Betas), "interleaved-thinking-2025-05-14")
 	}
 }
 

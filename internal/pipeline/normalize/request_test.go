@@ -173,3 +173,29 @@ func TestFaultOutsideTheHistory(t *testing.T) {
 		t.Errorf("events %+v, messages %s", *events, diff)
 	}
 }
+
+// Fast mode is asked for where the model has it, with the feature header that it needs there.
+func TestFastMode(t *testing.T) {
+	type params struct {
+		Fast  bool
+		Betas []string
+	}
+	for model, want := range map[string]params{
+		"claude-opus-5-5":   {true, []string{"own"}},
+		"claude-opus-5":     {true, []string{"own", "fast-mode-2026-02-01"}},
+		"claude-opus-4-8":   {false, []string{"own"}},
+		"claude-sonnet-5-5": {false, []string{"own"}},
+	} {
+		for _, on := range []bool{true, false} {
+			deps := Deps{Info: price.Default().Info, Fast: func() bool { return on }}
+			req := &provider.Request{}
+			deps.parameters(Config{Betas: []string{"own"}}, &turn.Turn{}, req, model)
+			if !on {
+				want = params{false, []string{"own"}}
+			}
+			if diff := cmp.Diff(want, params{req.Fast, req.Betas}); diff != "" {
+				t.Errorf("%s, %t: %s", model, on, diff)
+			}
+		}
+	}
+}

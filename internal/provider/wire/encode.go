@@ -32,7 +32,10 @@ func appendHead(dst []byte, req *provider.Request) []byte {
 	}
 	dst = appendThinking(dst, req.Thinking)
 	dst = appendOutput(dst, req)
-	dst = appendExtra(dst, req.Extra)
+	if req.Fast {
+		dst = append(dst, `,"speed":"`+msg.SpeedFast+`"`...)
+	}
+	dst = appendExtra(dst, req.Extra, req.Fast)
 	dst = appendTools(dst, req)
 	dst = appendSystem(dst, req)
 	return append(dst, `,"messages":[`...)
@@ -115,7 +118,7 @@ func appendOutput(dst []byte, req *provider.Request) []byte {
 
 // appendExtra writes the additional fields. Those that the request sets itself win over them; sampling
 // parameters and a forced tool choice are left out, since current models refuse a request that has them.
-func appendExtra(dst []byte, extra map[string]json.RawMessage) []byte {
+func appendExtra(dst []byte, extra map[string]json.RawMessage, fast bool) []byte {
 	for _, k := range sortedKeys(extra) {
 		switch k {
 		case "model", "max_tokens", "stream", "thinking", "output_config", "tools", "system", "messages",
@@ -123,7 +126,7 @@ func appendExtra(dst []byte, extra map[string]json.RawMessage) []byte {
 			continue
 		}
 		v := msg.Compact(extra[k])
-		if v == nil || k == "tool_choice" && forced(v) {
+		if v == nil || k == "tool_choice" && forced(v) || k == "speed" && fast {
 			continue
 		}
 		dst = append(dst, ',')
