@@ -347,14 +347,24 @@ func tracked(root string) (paths []string, ok bool) {
 	return paths, true
 }
 
-// readDenied reports whether a read rule forbids a path; searches and mentions leave it out.
+// readDenied reports whether a read rule forbids a path; names of files and mentions leave it out.
 func (r *run) readDenied(path string) bool {
+	return r.kept(func(e perm.Env) bool { return e.ReadDenied(path) })
+}
+
+// withheld reports whether a search leaves out what a file holds.
+func (r *run) withheld(path string) bool {
+	return r.kept(func(e perm.Env) bool { return e.Withheld(path) })
+}
+
+// kept asks the rules that hold here, and in a work tree of an agent those of the session.
+func (r *run) kept(keeps func(perm.Env) bool) bool {
 	env := r.env()
-	if env.ReadDenied(path) || r.tree() == nil {
-		return env.ReadDenied(path)
+	if keeps(env) || r.tree() == nil {
+		return keeps(env)
 	}
 	env.Rules = r.book.Load().set
-	return env.ReadDenied(path)
+	return keeps(env)
 }
 
 // toolDenied reports whether a bare deny rule removes a tool, so that the model is not told of it.

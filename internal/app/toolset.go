@@ -72,7 +72,7 @@ func (r *run) fileTools(ts *toolset) []tool.Tool {
 	ws, files := ts.workspace, ts.files
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
 	all = append(all, r.shellTools(ts)...)
-	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.readDenied}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
+	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.withheld}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
 		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + sys.Version}))
 	all = append(all, r.searchTool()...)
 	all = append(all, r.todoTools(ts.todos)...)

@@ -224,6 +224,9 @@ func startsAsFlag(w shell.Word, name string, at []string) bool {
 }
 
 func (s *shellCall) deep(dir string, u *usage) (why string) {
+	if keys := s.env.keysBelow(dir, u.skips); keys != "" {
+		return "it reads everything below " + dir + ", and " + keys + " may hold keys"
+	}
 	f, ok := s.env.below(dir, u.links, &s.out.looks)
 	if !ok {
 		return "there is too much below " + dir + " to look for files that may not be read"

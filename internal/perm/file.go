@@ -158,6 +158,9 @@ func (e *Env) judge(tool string, a access, t target) finding {
 	if r := e.granted(tool, a.write, t); r != nil {
 		return byRule(Allow, r, shown)
 	}
+	if why := e.keys(t); why != "" && !a.write && !a.list && e.insideAll(t) {
+		return because(Ask, "default", shown+" is not read just because it is inside the working directories: "+why)
+	}
 	if !a.write && e.insideAll(t) {
 		return because(Allow, "workspace", shown+" is inside the working directories")
 	}

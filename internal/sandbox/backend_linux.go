@@ -221,7 +221,7 @@ func (r *Run) landlockOrder() helperSpec {
 		order.Write, order.Read = []string{"/"}, []string{"/"}
 		return order
 	}
-	denied := slices.Concat(p.Hide, p.Keep, p.Absent, p.Restore)
+	denied := slices.Concat(p.Hide, p.Keep, p.Absent, p.Aside, p.Restore)
 	for _, dir := range p.Write {
 		below := denied
 		if r.sandbox.o.Settings.Weaker {

@@ -27,14 +27,6 @@ type Input struct {
 	Platform string
 }
 
-// keyStores are hidden below the home directory unless filesystem.allowRead names them.
-var keyStores = []string{
-	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".config/op", ".netrc", ".git-credentials",
-	".config/git/credentials", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml", ".local/share/keyrings", ".password-store",
-	".terraform.d/credentials.tfrc.json", ".mozilla", ".config/google-chrome", ".config/chromium", "Library/Keychains",
-	".claude.json", ".lathe.json",
-}
-
 // systemKeys are for root alone to read, and a sandbox of root's stays root to files.
 var systemKeys = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssh/ssh_host_*_key", "/etc/ssl/private", "/etc/krb5.keytab"}
 
@@ -171,10 +163,14 @@ func (d *deriver) ownFolders() {
 	for _, r := range d.in.Rules.PathRules(perm.Allow, true) {
 		open = append(open, r.Base)
 	}
-	for _, path := range d.env.StartupPaths() { // those that exist; a placeholder for each would fill the home directory
-		r, ok := real(path)
-		if ok && !slices.ContainsFunc(open, func(a string) bool { a = strings.TrimSuffix(a, "/**"); return within(path, a) || within(a, path) }) {
+	for _, path := range d.env.StartupPaths() {
+		opened := slices.ContainsFunc(open, func(a string) bool { a = strings.TrimSuffix(a, "/**"); return within(path, a) || within(a, path) })
+		switch r, ok := real(path); {
+		case opened:
+		case ok:
 			d.keep(r)
+		case !exists(path) && withinAny(path, d.policy.Write) && !withinAny(path, d.policy.Absent): // a placeholder for each would fill the home directory
+			d.policy.Aside = appendNew(d.policy.Aside, path)
 		}
 	}
 }
@@ -191,7 +187,7 @@ func (d *deriver) keyStores() {
 	if d.in.Home == "" {
 		return
 	}
-	for _, name := range keyStores {
+	for _, name := range perm.KeyStores() {
 		path := filepath.Join(d.in.Home, name)
 		r, ok := real(path)
 		lifted := slices.ContainsFunc(d.in.Settings.AllowRead, func(a string) bool { return within(path, a) || within(r, a) })
@@ -225,7 +221,7 @@ func (d *deriver) finish() Policy {
 		return slices.ContainsFunc(p.Hide, func(h string) bool { return within(path, h) && path != h }) &&
 			(&Policy{Hide: p.Hide, Show: p.Show, Write: p.Write}).at(path) == hidden
 	}
-	for _, list := range []*[]string{&p.Keep, &p.Absent, &p.Pinned, &p.Restore} {
+	for _, list := range []*[]string{&p.Keep, &p.Absent, &p.Aside, &p.Pinned, &p.Restore} {
 		*list = slices.DeleteFunc(*list, below)
 		slices.Sort(*list)
 	}

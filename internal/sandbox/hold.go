@@ -75,6 +75,34 @@ func putBack(s state) error {
 	return root.Symlink(s.link, name)
 }
 
+// setAside moves what came to be under names that must stay absent to names that mean nothing, and says so.
+func setAside(paths []string) []string {
+	var notes []string
+	for _, path := range paths {
+		if !exists(path) {
+			continue
+		}
+		to, err := rename(path)
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("The command made %s, which decides what programs run, and it could not be moved aside (%v): look at it before you go on.", path, err))
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("The sandbox moved what the command made under %s, which decides what programs run, to %s.", path, to))
+	}
+	return notes
+}
+
+// rename gives a file a free name beside it.
+func rename(path string) (to string, err error) {
+	for i := 1; i <= 1000; i++ {
+		to = fmt.Sprintf("%s.from-sandbox-%d", path, i)
+		if !exists(to) {
+			return to, os.Rename(path, to)
+		}
+	}
+	return "", errors.New("there are too many beside it")
+}
+
 // leftover says that a path is a placeholder that a killed session could not remove: it is held like one, and goes
 // with it.
 func leftover(path string) bool {

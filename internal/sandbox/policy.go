@@ -26,6 +26,9 @@ type Policy struct {
 	// Restore are names that no means can keep from being changed while a command runs: links among the protected
 	// names, and names that must stay absent but for which no placeholder may stand. They are put back afterwards.
 	Restore []string
+	// Aside are names that must stay absent, too many for placeholders, or in folders that are not there: what came to be under
+	// one is moved aside afterwards. Nobody's file may be lost for it.
+	Aside []string
 	// Unlimited says that files are not confined at all.
 	Unlimited bool
 

@@ -80,10 +80,12 @@ func (d *deriver) protect(dir, name string) {
 	}
 }
 
-// absent asks for a name that does not exist to stay so. Its directory must exist.
+// absent asks for a name that does not exist to stay so.
 func (d *deriver) absent(path string) {
 	if dir, ok := real(filepath.Dir(path)); ok {
 		d.policy.Absent = appendNew(d.policy.Absent, filepath.Join(dir, filepath.Base(path)))
+	} else if withinAny(path, d.policy.Write) {
+		d.policy.Aside = appendNew(d.policy.Aside, path)
 	}
 }
 

@@ -333,7 +333,7 @@ func (r *Run) End(failed bool, output string) []string {
 		for _, h := range r.holds {
 			h.release()
 		}
-		r.notes = append(restore(r.before), r.explain(failed, output, hosts)...)
+		r.notes = append(append(restore(r.before), setAside(r.policy.Aside)...), r.explain(failed, output, hosts)...)
 	})
 	return r.notes
 }

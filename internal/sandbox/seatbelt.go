@@ -49,6 +49,9 @@ func seatbeltProfile(p *Policy, proxyPort int) string {
 	for _, path := range p.Restore {
 		line("(deny file-write* (literal %s))", strconv.Quote(path))
 	}
+	for _, path := range p.Aside {
+		line("(deny file-write* (subpath %s))", strconv.Quote(path))
+	}
 	for _, dir := range p.Pinned {
 		line("(deny file-write-unlink (literal %s))", strconv.Quote(dir))
 	}

@@ -1,0 +1,72 @@
+package perm
+
+import "strings"
+
+// keyStores are files and folders of the home directory that hold keys, tokens and passwords.
+const keyStores = ".ssh .gnupg .aws .azure .kube .docker .config/gcloud .config/gh .config/op .config/hub .config/doctl .config/rclone .config/age .config/sops " +
+	".netrc .git-credentials .config/git/credentials .pypirc .cargo/credentials .cargo/credentials.toml .local/share/keyrings .local/share/heroku .password-store " +
+	".terraform.d/credentials.tfrc.json .config/containers/auth.json .vault-token .pgpass .my.cnf .s3cfg .boto " +
+	".mozilla .config/google-chrome .config/chromium Library/Keychains .claude.json .lathe.json"
+
+// keyFiles are more of them, which programs of everyday work read, and what was typed in shells.
+const keyFiles = ".npmrc .yarnrc.yml .m2/settings.xml .gradle/gradle.properties .config/pip/pip.conf .terraformrc .bash_history .zsh_history .python_history " +
+	".psql_history .mysql_history .local/share/fish/fish_history"
+
+// KeyStores are files and folders of keys, relative to the home directory, with slashes.
+func KeyStores() []string { return strings.Fields(keyStores) }
+
+// keys says why a path is not read just because it is in a working directory, or "": it holds keys. Whoever works in such a
+// folder has chosen to.
+func (e *Env) keys(t target) (why string) {
+	home := e.common(e.Workspace.Home)
+	if home == "" {
+		return ""
+	}
+	for _, name := range t.names {
+		rest, ok := cutDir(e.fold(name), e.fold(home))
+		if !ok || rest == "" {
+			continue
+		}
+		for store := range strings.FieldsSeq(keyStores + " " + keyFiles) {
+			if _, in := cutDir(rest, e.fold(store)); in && !e.worksIn(home+"/"+store) {
+				return "~/" + store + " may hold keys"
+			}
+		}
+	}
+	return ""
+}
+
+// keysBelow names something that holds keys below a directory, "" for none. It looks at names only.
+func (e *Env) keysBelow(dir string, skips func(name string, dir bool) bool) string {
+	home := e.common(e.Workspace.Home)
+	if home == "" {
+		return ""
+	}
+	for store := range strings.FieldsSeq(keyStores + " " + keyFiles) {
+		path := home + "/" + store
+		rest, ok := cutDir(e.fold(path), e.fold(dir))
+		if !ok || rest == "" || e.worksIn(path) {
+			continue
+		}
+		if first, _, _ := strings.Cut(rest, "/"); skips != nil && skips(first, strings.Contains(rest, "/")) {
+			continue
+		}
+		if t := e.locate(path, "/"); t.exists && !(t.dir && skips != nil && skips(lastSegment(path), true)) {
+			return "~/" + store
+		}
+	}
+	return ""
+}
+
+// Withheld says whether searches leave a file (absolute) out of their results: a deny rule covers reading it, or it holds keys
+// and nothing says that it may be read.
+func (e *Env) Withheld(path string) bool {
+	if e.ReadDenied(path) {
+		return true
+	}
+	t := e.locate(path, e.Workspace.Cwd)
+	if e.Mode == ModeBypass || e.keys(t) == "" && e.credential(t.lexical) == "" && e.credential(t.real) == "" {
+		return false
+	}
+	return e.judge("Read", access{path: path}, t).verdict != Allow
+}
