@@ -196,6 +196,10 @@ func runs(key, value string) bool {
 	switch {
 	case key == "core.fsmonitor", key == "log.showsignature", key == "extensions.partialclone":
 		return on && value != ""
+	case key == "format.pretty", section == "pretty":
+		return strings.Contains(value, "%G") // the signature, which gpg.program checks
+	case section == "gpg":
+		return (name == "program" || name == "defaultkeycommand") && value != "" // for a format of the user's own that asks for it
 	case section == "includeif":
 		return true // what holds elsewhere: in a submodule, or on another branch
 	case key == "diff.submodule":

@@ -330,7 +330,7 @@ func (p *program) spread(a *args, u *usage) {
 			textOperand(w, u)
 		}
 	case operandPattern:
-		if !a.has("-e", "-f", "--regexp", "--file") && len(ops) > 0 {
+		if !a.has("-e", "-f", "--regexp", "--file", "--files", "--type-list") && len(ops) > 0 { // with these there is no pattern
 			if _, literal := ops[0].Literal(); !literal {
 				u.no("its pattern expands")
 			}
