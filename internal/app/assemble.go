@@ -314,7 +314,7 @@ func (r *run) sources() []attach.Source {
 		attach.Date(),
 		attach.Directory(r.place.Sys.Dirs.Work, r.toldDir()),
 		r.agentMention(),
-		attach.Mention(r.tools.readFile, func(path string) bool { return !r.readDenied(path) }),
+		attach.Mention(r.tools.readFile, r.unmentionable),
 		attach.Changed(r.tools.files, ws.Rel, r.hooks.fileChanged),
 		attach.Todo(func() string { return todoText(r.tools.todos) }),
 		r.taskSource(),

@@ -357,6 +357,15 @@ func (r *run) withheld(path string) bool {
 	return r.kept(func(e perm.Env) bool { return e.Withheld(path) })
 }
 
+// unmentionable says why a file that a prompt names with @ is not attached, "" for those that are.
+func (r *run) unmentionable(path string) string {
+	if r.readDenied(path) {
+		return "a permission rule forbids reading it"
+	}
+	env := r.env()
+	return env.Unmentionable(path)
+}
+
 // kept asks the rules that hold here, and in a work tree of an agent those of the session.
 func (r *run) kept(keeps func(perm.Env) bool) bool {
 	env := r.env()

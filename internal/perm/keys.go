@@ -70,3 +70,23 @@ func (e *Env) Withheld(path string) bool {
 	}
 	return e.judge("Read", access{path: path}, t).verdict != Allow
 }
+
+// Unmentionable says why a file (absolute) is not read just because a prompt names it with @, or "". A name is a person's word
+// for what it shows, and prompts hold text of others too: not for keys, and not for what a link leads to elsewhere.
+func (e *Env) Unmentionable(path string) string {
+	t := e.locate(path, e.Workspace.Cwd)
+	keys := e.keys(t)
+	for _, name := range []string{t.lexical, t.real} {
+		if why := e.credential(name); why != "" {
+			keys = why
+		}
+	}
+	leads := t.problem == "" && e.inside(t.lexical) && !e.inside(t.real)
+	if keys == "" && !leads || e.judge("Read", access{path: path}, t).verdict == Allow {
+		return ""
+	}
+	if keys != "" {
+		return keys + "; ask for it to be read, and you are asked in turn"
+	}
+	return "it is a link that leads out of the working directories, to " + t.real + "; name that instead if it is meant"
+}

@@ -89,4 +89,36 @@ func TestKeys(t *testing.T) {
 			t.Errorf("a search withholds %s: %v", name, got)
 		}
 	}
+	out := filepath.Join(base, "out")
+	for path, text := range map[string]string{filepath.Join(out, "a"): "x"} {
+		if err := os.MkdirAll(out, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(out, filepath.Join(home, "p/away")); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		env     Env
+		path    string
+		refused bool
+	}{
+		"a file":                        {at(home, ModeDefault), "notes", false},
+		"keys":                          {at(home, ModeDefault), ".ssh/id", true},
+		"keys outside":                  {at(home+"/p", ModeDefault), ".ssh/id", true},
+		"keys behind a link":            {at(home, ModeDefault), "link", true},
+		"keys of the agent":             {at(home+"/p", ModeDefault), ".claude/.credentials.json", true},
+		"keys that a rule opens":        {at(home, ModeDefault, "Read(~/.ssh/**)"), ".ssh/id", false},
+		"keys where nothing is asked":   {at(home, ModeBypass), ".ssh/id", false},
+		"a file outside, by its name":   {at(home+"/p", ModeDefault), "notes", false},
+		"a file outside, behind a link": {at(home+"/p", ModeDefault), "p/away/a", true},
+		"the same where a rule says so": {at(home+"/p", ModeDefault, "Read(/"+base+"/**)"), "p/away/a", false},
+	} {
+		if got := c.env.Unmentionable(filepath.Join(home, c.path)); (got != "") != c.refused {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
 }

@@ -23,7 +23,7 @@ func TestPartsOfOthersAreFramed(t *testing.T) {
 		mention turn.Mention
 	}{
 		"mcp_resource": {attach.Resources(read), turn.Mention{Ref: "s:u", Path: attach.ResourcePath("s", "u")}},
-		"mention":      {attach.Mention(file, func(string) bool { return true }), turn.Mention{Ref: "a.ipynb", Path: filepath.Join(p.dir, "a.ipynb")}},
+		"mention":      {attach.Mention(file, func(string) string { return "" }), turn.Mention{Ref: "a.ipynb", Path: filepath.Join(p.dir, "a.ipynb")}},
 	} {
 		w := newWorld()
 		w.t.Mentions = []turn.Mention{c.mention}

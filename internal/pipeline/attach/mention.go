@@ -24,9 +24,8 @@ const (
 // model and count as a read: it returns what the tool would return.
 type ReadFile func(ctx context.Context, path string, from, limit int) ([]msg.Block, error)
 
-// Mention attaches the files and directories that the prompt names with @. allowed says whether a read rule
-// forbids the path.
-func Mention(read ReadFile, allowed func(path string) bool) Source {
+// Mention attaches the files and directories that the prompt names with @. refused says why a path is not, "" for those that are.
+func Mention(read ReadFile, refused func(path string) string) Source {
 	return Source{
 		Name: "mention", Budget: mentionBytes,
 		When: func(t *turn.Turn, _ Seen) bool { return t.Step == 1 && len(t.Mentions) > 0 },
@@ -37,8 +36,8 @@ func Mention(read ReadFile, allowed func(path string) bool) Source {
 				if strings.HasPrefix(m.Path, resourceMark) {
 					continue
 				}
-				if !allowed(m.Path) {
-					errs = append(errs, fmt.Errorf("@%s: a permission rule forbids reading it", m.Ref))
+				if why := refused(m.Path); why != "" {
+					errs = append(errs, fmt.Errorf("@%s: %s", m.Ref, why))
 					continue
 				}
 				item, err := mentionItem(ctx, read, t, m)
