@@ -117,3 +117,36 @@ func TestAGuardOfPromptsThatCannotRun(t *testing.T) {
 		t.Errorf("%q %s", o.out, o.err)
 	}
 }
+
+// What a hook runs by name is not changed by a mode or a rule for a whole tool, whoever set the hook up: it runs outside of what
+// the calls are judged by. A rule that names it opens it.
+func TestProgramsOfHooksAreNotEditedUnasked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		call    fakeapi.Block
+		args    []string
+		changed bool
+	}{
+		"an edit":          {call: fakeapi.Call("Write", map[string]any{"file_path": "tools/after.sh", "content": "touch pwned\n"}), args: []string{"--permission-mode", "acceptEdits"}},
+		"a command":        {call: bash("echo 'touch pwned' > tools/after.sh"), args: []string{"--allowedTools", "Bash,Edit"}},
+		"what a rule says": {call: bash("echo 'touch pwned' > tools/after.sh"), args: []string{"--allowedTools", "Bash,Edit(tools/after.sh)"}, changed: true},
+		"another file":     {call: bash("echo 'touch pwned' > tools/other.sh"), args: []string{"--allowedTools", "Bash,Edit"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, fakeapi.Sequence(answer(c.call), answer(bash("true")), fakeapi.Text("done")))
+			const program = "#!/bin/sh\nexit 0\n"
+			r.file("tools/after.sh", program)
+			r.must(append([]string{"-p", "go", "--settings", `{"hooks":{"PostToolUse":[{"hooks":[{"type":"command","command":"sh tools/after.sh"}]}]}}`}, c.args...)...)
+			if got := r.read(filepath.Join(r.dir, "tools", "after.sh")); (got != program) != c.changed {
+				t.Errorf("it holds %q; %s", got, r.api.Requests()[1].LastToolResult())
+			}
+			if _, err := os.Stat(filepath.Join(r.dir, "pwned")); (err == nil) != c.changed {
+				t.Errorf("it ran: %v", err == nil)
+			}
+			if _, err := os.Stat(filepath.Join(r.dir, "tools", "other.sh")); (err == nil) != strings.HasPrefix(name, "another") {
+				t.Errorf("the other file: %v", err)
+			}
+		})
+	}
+}

@@ -50,7 +50,9 @@ type hooks struct {
 // newHooks reads the hooks of all trusted settings. It returns nil when there are none.
 func (r *run) newHooks() *hooks {
 	d := r.place.Sys.Dirs
-	set := hook.Parse(r.hookSources(), perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
+	sources := r.hookSources()
+	r.programs = r.programFiles(sources)
+	set := hook.Parse(sources, perm.Options{Start: d.Work, Home: d.Home, ProjectRoot: d.Work, Platform: platform()})
 	r.place.Notes = append(r.place.Notes, set.Warnings...)
 	if set.Empty() && r.o.Host == nil { // a host may register hooks at any time
 		return nil
@@ -80,6 +82,26 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 	}
 	h.files = h.newFileWatch()
 	return h
+}
+
+// programFiles are the files in the working directories that hooks and helpers run by name.
+func (r *run) programFiles(sources []hook.Source) []string {
+	d := r.place.Sys.Dirs
+	var out []string
+	add := func(raw json.RawMessage) {
+		out = append(out, config.ProgramFiles(raw, []string{d.Work, first(r.place.Root, d.Work)}, r.tools.workspace.Roots())...)
+	}
+	for _, s := range sources {
+		add(s.Hooks)
+	}
+	for _, l := range r.place.Settings.Layers {
+		for _, key := range []string{"statusLine", "fileSuggestion", "apiKeyHelper"} {
+			if v, ok := l.Keys[key]; ok && l.Trusted {
+				add(v)
+			}
+		}
+	}
+	return out
 }
 
 // hookSources are the hooks that count: of trusted files only, and none or only the organisation's where the

@@ -328,7 +328,7 @@ func (r *run) env() perm.Env {
 		Free: free, Rules: r.skillSet(r.ruleset()), Mode: r.mode(), Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
-		Tracked: tracked,
+		Tracked: tracked, Programs: r.root().programs,
 	})
 }
 

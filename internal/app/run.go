@@ -52,6 +52,7 @@ type run struct {
 	ledger      *account.Ledger
 	keeper      *keeper.Keeper
 	hooks       *hooks           // nil where there are none
+	programs    []string         // files that hooks and helpers run
 	relevant    *attach.Relevant // nil where nothing is asked
 	trace       atomic.Pointer[trace.File]
 	plan        planning

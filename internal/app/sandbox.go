@@ -73,7 +73,7 @@ func (r *run) sandboxInput() sandbox.Input {
 	d := r.place.Sys.Dirs
 	in := sandbox.Input{
 		Rules: r.book.Load().set, Roots: append([]string{d.Work}, r.dirs...), Repo: r.place.Root, Home: d.Home,
-		State: d.State, Config: d.Config, Platform: platform(),
+		State: d.State, Config: d.Config, Platform: platform(), Programs: r.root().programs,
 	}
 	if r.tools != nil {
 		in.Roots = r.tools.workspace.Roots()

@@ -74,6 +74,20 @@ func eachNamed(grants []Grant, dirs []string, yield func(g Grant, path string, r
 	}
 }
 
+// ProgramFiles are the files in the working directories roots that the texts of a setting run by name, such as hooks. Relative
+// names are meant from dirs. Whoever changes such a file changes what runs.
+func ProgramFiles(setting json.RawMessage, dirs, roots []string) []string {
+	var out []string
+	eachNamed([]Grant{{Key: "hooks", Text: string(setting)}}, dirs, func(_ Grant, path string, runs bool) {
+		for _, root := range roots {
+			if contentHash(path, root, runs) != "" && !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	})
+	return out
+}
+
 // Programs is what the programs of the project hold that a command names, a line each, "" for none.
 func Programs(command string, args []string, dirs []string) string {
 	g, err := commandGrant(command, args)

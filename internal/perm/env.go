@@ -30,6 +30,8 @@ type Env struct {
 	// Tracked lists the files that git tracks in a repository, relative to its root, with slashes; ok is false where that
 	// is not known. Nil: it is never known.
 	Tracked func(root string) (paths []string, ok bool)
+	// Programs are files (absolute) that the user's or the project's hooks and helpers run.
+	Programs []string
 	// Path is the search path of shell commands, as the environment has it. A program that may come from a working
 	// directory is not the one that its name says.
 	Path string

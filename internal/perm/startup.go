@@ -12,9 +12,14 @@ const homeNames = ".ssh .gnupg .aws .azure .kube .docker .netrc .pypirc .pip .ge
 	".tmux.conf .screenrc .vim .vimrc .emacs .emacs.d .doom.d .curlrc .wgetrc .gdbinit .lldbinit .psqlrc .sqliterc .pythonrc .ipython .irbrc .pryrc .wezterm.lua " +
 	".mozilla .asdf .nvm .pyenv .rbenv .hammerspoon Library/LaunchAgents Library/Keychains"
 
-// startup says why a path of the home directory may not be changed by the mode alone, or "". Whoever works in one of these
-// folders has chosen to.
+// startup says why a path may not be changed by the mode alone, or "": a hook runs it, or it is one of those of the home
+// directory. Whoever works in one of these folders has chosen to.
 func (e *Env) startup(path string) (why string) {
+	for _, p := range e.Programs {
+		if e.fold(path) == e.fold(e.common(p)) {
+			return "a hook or helper runs it, outside of any sandbox"
+		}
+	}
 	home := e.common(e.Workspace.Home)
 	if home == "" {
 		return ""

@@ -24,6 +24,7 @@ type Input struct {
 	Temp     string // the session's temporary directory
 	Cache    string // a directory for build caches of sandboxed commands
 	Show     []string
+	Programs []string // files that hooks and helpers run outside
 	Platform string
 }
 
@@ -48,6 +49,11 @@ func derive(in Input) (Policy, error) {
 	d.writable()
 	for _, root := range d.roots {
 		d.protectRoot(root)
+	}
+	for _, path := range in.Programs {
+		if r, ok := real(path); ok {
+			d.keep(r)
+		}
 	}
 	d.ownFolders()
 	d.keyStores()
