@@ -98,6 +98,7 @@ func (r *run) startAgent(ctx context.Context, q toolagent.Request) (tool.Result,
 		return tool.Result{}, err
 	}
 	child.tellMode()
+	child.tellMissing()
 	return r.root().work.start(ctx, child, q, release)
 }
 

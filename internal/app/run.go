@@ -109,11 +109,12 @@ type common struct {
 	main    *agent.Def // what the session itself works by; nil: nothing special
 	work    *work      // in the background
 
-	mu       sync.Mutex
-	granted  []perm.Rule     // by lasting answers in this session
-	running  int             // sub-agents
-	agentIDs map[string]bool // those that were given out
-	tempDir  string          // for results of a session that is not kept
+	mu        sync.Mutex
+	granted   []perm.Rule     // by lasting answers in this session
+	running   int             // sub-agents
+	toldTools map[string]bool // by agent: which tools it has not was told
+	agentIDs  map[string]bool // those that were given out
+	tempDir   string          // for results of a session that is not kept
 
 	said       saidNow       // by the person, in the turn that runs
 	shells     shellRuns     // commands of the person's own
@@ -162,6 +163,9 @@ func newRun(o *Options) (*run, error) {
 	}
 	if err := r.openServers(); err != nil {
 		return nil, err
+	}
+	if note := r.missingNote(); note != "" {
+		r.place.Notes = append(r.place.Notes, note)
 	}
 	if err := r.openTrace(); err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func (r *run) confinedBy() *sandbox.Sandbox {
 
 // sandboxOf is what a decision must know of a call: whether it will run in the sandbox.
 func (r *run) sandboxOf(req perm.Request) perm.Sandbox {
-	if req.Tool != "Bash" || r.sandbox.Sandbox == nil {
+	if req.Tool != "Bash" && req.Tool != bash.MonitorName || r.sandbox.Sandbox == nil {
 		return perm.Sandbox{}
 	}
 	command, _, ok := perm.CommandOf(req)

@@ -90,12 +90,13 @@ func (r *run) shellTools(ts *toolset) []tool.Tool {
 	if r.agent != nil {
 		owner, others, shell.Getenv = r.agent.id, nil, keepingDir(shell.Getenv)
 	}
-	return bash.New(bash.Deps{
+	d := bash.Deps{
 		Sys: shell, Workspace: ts.workspace, Cache: ts.files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: r.place.Redact.Stream,
 		Owner: owner, Others: others,
 		Background: r.backgroundOn(), BackgroundLimit: backgroundLimit,
 		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
-	})
+	}
+	return append(bash.New(d), r.monitorTool(d)...)
 }
 
 // agentTools start sub-agents, and write to them.
@@ -162,7 +163,7 @@ func (r *run) newTasks() *bash.Tasks {
 		return r.agent.parent.tools.tasks
 	}
 	tasks := bash.NewTasks(r.place.Sys.Now)
-	tasks.Tell = r.work.command
+	tasks.Tell, tasks.Said = r.work.command, r.work.said
 	return tasks
 }
 
@@ -175,28 +176,6 @@ func keepingDir(getenv func(string) string) func(string) string {
 		return getenv(key)
 	}
 }
-
-// toolNames are the names that the documented command line knows.
-var toolNames = []string{
-	"Bash", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep", "WebFetch", "WebSearch",
-	"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "TaskOutput", "TaskStop", "Task", "Agent", "SendMessage", "Skill", "MultiEdit", "default",
-}
-
-// olderNames are what tools were called in older versions of the documented command line.
-var olderNames = map[string]string{
-	"KillShell": "TaskStop", "KillBash": "TaskStop", "BashOutput": "TaskOutput", "AgentOutputTool": "TaskOutput", "MultiEdit": "Edit",
-	"NotebookRead": "Read", "TodoRead": "TodoWrite",
-}
-
-// elsewhere are documented tools that are not offered here, or only where there is somebody or something for them.
-var elsewhere = []string{
-	"LS", "WebSearch", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "ListMcpResourcesTool", "ReadMcpResourceTool", "ToolSearch", "Monitor", "Workflow",
-	"EnterWorktree", "ExitWorktree", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "StructuredOutput", "SlashCommand", "PowerShell", "Skill",
-	"SendMessage",
-}
-
-// IsToolName reports whether a name is that of a built-in tool, or stands for some.
-func IsToolName(s string) bool { return slices.Contains(toolNames, s) }
 
 // wantedTools reads --tools. warn is told of names that are passed over.
 func wantedTools(o *Options, all []tool.Tool, warn func(string)) (func(name string) bool, error) {
@@ -222,8 +201,8 @@ func wantedTools(o *Options, all []tool.Tool, warn func(string)) (func(name stri
 			names[i] = now
 			n = now
 		}
-		if !offered(n) && (slices.Contains(elsewhere, n) || o.Host != nil && !IsToolName(n)) {
-			warn("--tools: " + n + " is not offered here")
+		if why := notOffered(n, o.Host != nil); !offered(n) && why != "" {
+			warn("--tools: " + n + " is not offered here: " + why)
 			continue
 		}
 		if !IsToolName(n) && !slices.ContainsFunc(all, func(t tool.Tool) bool { return t.Def().Name == n }) {

@@ -307,7 +307,11 @@ func (w *work) command(t bash.Task) {
 		w.tell(event.TaskStarted{Task: taskOf(t, bash.TaskType), CallID: t.CallID})
 		return
 	}
-	summary := fmt.Sprintf("Background command %q %s", first(t.Description, event.OneLine(t.Command, 80)), stateWord(t.State))
+	what := "Background command"
+	if t.Watch {
+		what = "Watch"
+	}
+	summary := fmt.Sprintf("%s %q %s", what, first(t.Description, event.OneLine(t.Command, 80)), stateWord(t.State))
 	if t.State != bash.Stopped {
 		summary += fmt.Sprintf(" (exit code %d)", t.ExitCode)
 	}
@@ -403,6 +407,9 @@ func reportText(o agentOutcome) string {
 }
 
 func commandNews(t bash.Task) string {
+	if t.Watch {
+		return watchNews(t)
+	}
 	text := fmt.Sprintf("Background command %s ended (%s, exit code %d): %s", t.ID, t.State, t.ExitCode, event.OneLine(t.Command, 200))
 	if t.OutputFile != "" {
 		text += "\nOutput: " + t.OutputFile
@@ -445,6 +452,11 @@ func (w *work) Linger(closed time.Duration) time.Duration {
 	w.mu.Lock()
 	quit := w.quit
 	w.mu.Unlock()
+	for _, t := range w.r.tools.tasks.Snapshot() {
+		if t.State == bash.Running && !quit && t.Watch {
+			return time.Hour // it has an end of its own
+		}
+	}
 	for _, t := range w.r.tools.tasks.Snapshot() {
 		if t.State == bash.Running && !quit {
 			return max(0, commandLinger-closed)

@@ -31,6 +31,7 @@ type told struct {
 	tried    map[string]bool     // keys that Next has offered: they ask for no other turn, but come with the next one
 	left     []openTask          // of an earlier run of the session
 	recorded string              // the record as it was written last
+	lines    map[string]*watched // by the key of a watch's end
 }
 
 // endKey names the end of a task. Numbers of tasks begin anew in a resumed session, ids of calls do not.
@@ -58,6 +59,9 @@ func (w *work) news(wake bool) []attach.Item {
 		}
 	}
 	for _, t := range tasks {
+		if i, ok := w.lines(t, wake); ok {
+			out = append(out, i)
+		}
 		if t.State != bash.Running && t.Owner == "" && !t.Known {
 			add(t, commandNews(t), t.Asked)
 		}
@@ -93,6 +97,7 @@ func (w *work) Next() (event.Prompt, bool) {
 	for _, k := range keys {
 		w.told.tried[k] = true
 	}
+	w.spoke(keys)
 	w.mu.Unlock()
 	text := "<task-notification>\nThis is told by the program, not by the user.\n" + strings.Join(parts, "\n\n") + "\n</task-notification>"
 	return event.Prompt{ID: id, Text: text, Literal: true, Origin: "task-notification"}, true
@@ -105,9 +110,11 @@ func (w *work) kept(ms []msg.Message) {
 		switch {
 		case m.Kind == msg.KindAttachment && m.Source == attach.TaskSource:
 			w.told.keys[m.Key] = true
+			w.heardLines(m.Key)
 		case m.Kind == msg.KindUser:
 			for _, k := range w.told.offered[m.ID] {
 				w.told.keys[k] = true
+				w.heardLines(k)
 			}
 			delete(w.told.offered, m.ID)
 		}

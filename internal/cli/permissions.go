@@ -105,7 +105,7 @@ func requestOf(args []string) (perm.Request, error) {
 		return perm.Request{}, fmt.Errorf("%q is not of the form Tool(what), such as 'Bash(git push)' or 'Edit(a.go)'", args[0])
 	}
 	what := strings.TrimSuffix(rest, ")")
-	field := map[string]string{"Bash": "command", "WebFetch": "url", "Grep": "path", "Glob": "path", "NotebookEdit": "notebook_path"}[name]
+	field := map[string]string{"Bash": "command", "Monitor": "command", "WebFetch": "url", "Grep": "path", "Glob": "path", "NotebookEdit": "notebook_path"}[name]
 	if field == "" {
 		field = "file_path"
 	}

@@ -30,7 +30,9 @@ type toolInfo struct {
 
 func info(tool string) toolInfo {
 	switch tool {
-	case "Bash", "Monitor":
+	case "Monitor":
+		return toolInfo{family: famShell, primary: "command", bare: "Bash", fields: "timeout_ms description"}
+	case "Bash":
 		return toolInfo{family: famShell, primary: "command", bare: "Bash", fields: "timeout description run_in_background dangerouslyDisableSandbox"}
 	case "Read":
 		return toolInfo{family: famRead, primary: "file_path", bare: "Read", fields: "offset limit pages"}

@@ -88,7 +88,7 @@ func kindOf(name string) string {
 		return "read"
 	case "Edit", "Write", "NotebookEdit", "MultiEdit":
 		return "edit"
-	case "Bash", "TaskStop":
+	case "Bash", "Monitor", "TaskStop":
 		return "execute"
 	case "Grep", "Glob", "ToolSearch":
 		return "search"
@@ -107,7 +107,7 @@ func (c *call) title(cwd string) string {
 	in := c.input
 	what := ""
 	switch c.name {
-	case "Bash":
+	case "Bash", "Monitor":
 		return oneLine(in.Command)
 	case "Read", "Edit", "Write":
 		what = relative(cwd, in.FilePath)
@@ -184,7 +184,7 @@ func (s *session) preview(c *call) []toolContent {
 		if in.Content != nil {
 			return []toolContent{diffContent(s.absolute(in.FilePath), nil, *in.Content)}
 		}
-	case "Bash":
+	case "Bash", "Monitor":
 		return []toolContent{shown(text(fenced("sh", in.Command)))}
 	case "ExitPlanMode":
 		if in.Plan != "" {

@@ -143,6 +143,8 @@ func askTitle(e event.Ask) string {
 	switch e.Tool {
 	case "Bash":
 		return "Run this command?"
+	case "Monitor":
+		return "Watch what this command prints?"
 	case "WebFetch":
 		return "Fetch this address?"
 	case "WebSearch":
@@ -180,6 +182,8 @@ func (u *ui) askOptions(e event.Ask, input func() json.RawMessage) []option {
 	}})
 }
 
+func runsCommand(tool string) bool { return tool == "Bash" || tool == "Monitor" }
+
 func ruleTexts(rules []perm.Rule) string {
 	var out []string
 	for _, r := range rules {
@@ -198,9 +202,9 @@ func (u *ui) askBody(e event.Ask, cols int) []string {
 	}
 	for _, f := range fields(e.Input) {
 		switch {
-		case e.Tool == "Bash" && f.name == "command":
+		case runsCommand(e.Tool) && f.name == "command":
 			add("  ", u.th.Strong.Paint("")+exact(f.value))
-		case e.Tool == "Bash" && f.name == "description":
+		case runsCommand(e.Tool) && f.name == "description":
 			add("  ", u.th.Muted.Paint("# "+width.Inert(f.value)))
 		default:
 			add("  ", u.th.Muted.Paint(width.Inert(f.name)+": ")+exact(f.value))

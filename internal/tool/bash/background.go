@@ -24,9 +24,16 @@ func (j *job) toBackground(late bool) (tool.Result, error) {
 	k := &task{p: j.p, out: j.out, end: j.end, Task: Task{CallID: j.callID, Owner: j.Owner, Command: j.in.Command, Description: j.in.Description}}
 	path, _, saveErr := j.out.Save()
 	k.OutputFile = path
-	if err := j.Tasks.add(k, j.BackgroundLimit); err != nil {
+	limit := j.BackgroundLimit
+	if k.Watch = j.watch > 0; k.Watch {
+		limit = j.watch
+	}
+	if err := j.Tasks.add(k, limit); err != nil {
 		j.p.Stop(proc.QuickGrace)
 		return j.finish(outcome{Exit: j.p.Exit(), interrupted: true})
+	}
+	if k.Watch {
+		return j.watching(k), nil
 	}
 	out := Output{BackgroundTaskID: k.ID, ByUser: j.byUser, NoSandbox: j.in.NoSandbox, SavedPath: path}
 	text := "Started in the background as task " + k.ID + "."

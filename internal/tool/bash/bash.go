@@ -30,6 +30,8 @@ const (
 	failureLimit   = 10_000 // the same for a command that failed
 )
 
+var errNUL = errors.New("command holds a NUL character, which no shell takes; write it as an escape such as \\0 in printf")
+
 // Deps is what the tools work with. All but Cache and BackgroundLimit must be set.
 type Deps struct {
 	Sys        sys.Sys
@@ -59,15 +61,19 @@ type SandboxEnd func(failed bool, output string) (notes []string)
 
 // New returns the tools: Bash and, where commands may run in the background, TaskOutput and TaskStop.
 func New(d Deps) []tool.Tool {
-	if d.Sandbox == nil {
-		d.Sandbox = func(*proc.Spec, string, bool) (SandboxEnd, error) { return nil, nil }
-	}
-	b := &bash{Deps: d, limits: readLimits(d.Sys.Getenv)}
+	b := newBash(d)
 	b.def = b.definition()
 	if !d.Background {
 		return []tool.Tool{b}
 	}
 	return []tool.Tool{b, &taskOutput{d.Tasks, d.Others}, &taskStop{d.Tasks, d.Others}}
+}
+
+func newBash(d Deps) *bash {
+	if d.Sandbox == nil {
+		d.Sandbox = func(*proc.Spec, string, bool) (SandboxEnd, error) { return nil, nil }
+	}
+	return &bash{Deps: d, limits: readLimits(d.Sys.Getenv)}
 }
 
 type bash struct {
@@ -160,7 +166,7 @@ func (b *bash) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		return tool.Plan{}, errors.New("command is empty; give the shell command to run")
 	}
 	if strings.ContainsRune(in.Command, 0) {
-		return tool.Plan{}, errors.New("command holds a NUL character, which no shell takes; write it as an escape such as \\0 in printf")
+		return tool.Plan{}, errNUL
 	}
 	j := &job{bash: b, in: in, callID: call.ID, timeout: b.limits.clamp(in.Timeout)}
 	return tool.Plan{Summary: summary(in), Run: j.run}, nil

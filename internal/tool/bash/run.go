@@ -25,7 +25,8 @@ type job struct {
 	in      input
 	callID  string
 	timeout time.Duration
-	dir     string // where it started
+	watch   time.Duration // how long a watch lasts; 0: it is none
+	dir     string        // where it started
 	notes   []string
 	byUser  bool // a person put it in the background
 
@@ -106,7 +107,7 @@ func (j *job) start() error {
 	if j.end, err = j.Sandbox(&spec, j.in.Command, j.in.NoSandbox); err != nil {
 		return err
 	}
-	if j.forEditor(slices.Equal(plain, spec.Args)) {
+	if j.watch == 0 && j.forEditor(slices.Equal(plain, spec.Args)) {
 		return nil
 	}
 	if j.p, err = j.Procs.Start(spec); err != nil {

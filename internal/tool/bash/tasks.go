@@ -40,12 +40,16 @@ type Task struct {
 	Owner       string   // id of the sub-agent that started it; "" is the session itself
 	Known       bool     // the model was told of its end by a call of its own
 	Asked       bool     // somebody stopped it
+	Watch       bool     // its lines are told as they come
+	Late        bool     // its time was over
 }
 
 // Tasks owns the background commands of a session. It is safe for concurrent use; Close must be called.
 type Tasks struct {
 	// Tell is told of each task that starts, and of its end. It is set before the first use; nil: nobody is told.
 	Tell func(Task)
+	// Said is told when a watch has printed more. Set like Tell.
+	Said func(Task)
 
 	now     func() time.Time
 	mu      sync.Mutex
@@ -162,12 +166,21 @@ func (t *Tasks) add(k *task, limit time.Duration) error {
 	started := k.snapshot()
 	t.notify()
 	t.wg.Add(1)
+	if k.Watch {
+		t.wg.Add(1)
+	}
 	t.mu.Unlock()
 	t.tell(started) // before its end can be told
 	go func() {
 		defer t.wg.Done()
 		t.watch(k, limit)
 	}()
+	if k.Watch {
+		go func() {
+			defer t.wg.Done()
+			t.follow(k)
+		}()
+	}
 	return nil
 }
 
@@ -185,12 +198,14 @@ func (t *Tasks) notify() {
 
 // watch waits for the end of a task.
 func (t *Tasks) watch(k *task, limit time.Duration) {
+	late := false
 	if limit > 0 {
 		timer := time.NewTimer(limit)
 		defer timer.Stop()
 		select {
 		case <-k.p.Done():
 		case <-timer.C:
+			late = true
 			k.p.Stop(stopGrace)
 		}
 	}
@@ -202,7 +217,7 @@ func (t *Tasks) watch(k *task, limit time.Duration) {
 	k.Ended, k.ExitCode, k.Notes = t.now(), e.Code, notes
 	switch {
 	case e.Stopped:
-		k.State = Stopped
+		k.State, k.Late = Stopped, late
 	case e.Code == 0:
 		k.State = Completed
 	default:
