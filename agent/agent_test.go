@@ -405,8 +405,14 @@ func TestInterrupts(t *testing.T) {
 			s.Interrupt()
 		}
 	}
+	if err := s.SetModel(t.Context(), "claude-haiku-5-5"); err != nil {
+		t.Error(err)
+	}
 	if r, err := s.Run(t.Context(), "and now?"); err != nil || r.Text != "on" {
 		t.Errorf("afterwards: %+v, %v", r, err)
+	}
+	if all := b.api.Requests(); !strings.Contains(string(all[len(all)-1].Body), `"claude-haiku-5-5"`) {
+		t.Error("the model was not changed")
 	}
 	s.Close()
 	if _, err := s.Run(t.Context(), "closed"); !errors.Is(err, agent.ErrClosed) {

@@ -12,10 +12,10 @@ import (
 )
 
 // terminalOutput is how much of a command's output the editor keeps for us, in bytes; killLimit is how long it may take
-// to kill one.
+// to kill one, and then to let go of it.
 const (
 	terminalOutput = 1 << 20
-	killLimit      = 5 * time.Second
+	killLimit      = 15 * time.Second
 )
 
 // editorTerminal runs commands in terminals of the editor. It implements bash.Terminal.
@@ -50,17 +50,26 @@ func (e editorTerminal) Run(ctx context.Context, callID string, args []string, d
 		Signal *string `json:"signal"`
 	}
 	waited := e.call(ctx, "terminal/wait_for_exit", callID, which, &exit)
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), killLimit)
-	defer cancel()
-	defer func() { _ = e.call(late, "terminal/release", callID, which, nil) }() // ends it, should it run still
+	late := func() (context.Context, context.CancelFunc) {
+		return context.WithTimeout(context.WithoutCancel(ctx), killLimit)
+	}
+	defer func() { // ends it, should it run still
+		ctx, cancel := late()
+		defer cancel()
+		_ = e.call(ctx, "terminal/release", callID, which, nil)
+	}()
+	reading := ctx // a slow editor may take its time to tell what a command printed that has ended
 	if ctx.Err() != nil {
-		waited = e.call(late, "terminal/kill", callID, which, nil)
+		var cancel context.CancelFunc
+		reading, cancel = late()
+		defer cancel()
+		waited = e.call(reading, "terminal/kill", callID, which, nil)
 	}
 	var out struct {
 		Output    string `json:"output"`
 		Truncated bool   `json:"truncated"`
 	}
-	if err := e.call(late, "terminal/output", callID, which, &out); err != nil && waited == nil {
+	if err := e.call(reading, "terminal/output", callID, which, &out); err != nil && waited == nil {
 		waited = err
 	}
 	if out.Truncated {

@@ -87,7 +87,28 @@ func Instead(u msg.Usage, lost int) msg.Usage {
 
 // Explain says why next read less from the cache than prev had put there. Its Cause is None when it did not, by as
 // much as Counts.
-func Explain(prev, next Sent) Miss {
+func Explain(prev, next Sent) Miss { return new(Explainer).Explain(prev, next) }
+
+// Explainer explains one miss after the other: a request that is next and then prev is taken apart once.
+type Explainer struct {
+	body   []byte
+	parsed *request
+}
+
+// parse is parse, and remembers.
+func (e *Explainer) parse(body []byte) (*request, error) {
+	if e.parsed != nil && len(body) == len(e.body) && &body[0] == &e.body[0] {
+		return e.parsed, nil
+	}
+	r, err := parse(body)
+	if err == nil {
+		e.body, e.parsed = body, r
+	}
+	return r, err
+}
+
+// Explain is the function Explain.
+func (e *Explainer) Explain(prev, next Sent) Miss {
 	m := Miss{Expected: Expected(prev.Usage), Read: next.Usage.CacheRead}
 	m.Lost = max(0, m.Expected-m.Read)
 	if !Counts(m.Expected, m.Read) {
@@ -100,8 +121,8 @@ func Explain(prev, next Sent) Miss {
 		m.Text = fmt.Sprintf("the model changed from %s to %s; each model has a cache of its own", prev.Model, next.Model)
 		return m
 	}
-	a, errA := parse(prev.Body)
-	b, errB := parse(next.Body)
+	a, errA := e.parse(prev.Body)
+	b, errB := e.parse(next.Body)
 	if errA != nil || errB != nil {
 		m.unknown(gap)
 		return m

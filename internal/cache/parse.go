@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"lathe/internal/msg"
 )
 
 // part is a tool, a system block or a content block of a request: what the cache counts by.
@@ -93,27 +95,15 @@ func newPart(path string, raw []byte, at int, role string) part {
 	return p
 }
 
-// object calls each with the fields of a JSON object and where their values stand in the body.
+// object calls each with the fields of a JSON object and where their values stand in the body, of which they are parts.
 func object(raw []byte, base int, each func(key string, raw []byte, at int) error) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("there is no object at byte %d", base)
-	}
-	for dec.More() {
-		t, err := dec.Token()
-		if err != nil {
-			return err
+	return items(raw, base, '{', func(_, key, from, to int) error {
+		name, ok := msg.Unquote(raw[key:msg.SkipValue(raw, key)])
+		if !ok {
+			return broken(base + key)
 		}
-		var v json.RawMessage
-		if err := dec.Decode(&v); err != nil {
-			return err
-		}
-		key, _ := t.(string)
-		if err := each(key, v, base+int(dec.InputOffset())-len(v)); err != nil {
-			return err
-		}
-	}
-	return nil
+		return each(name, raw[from:to], base+from)
+	})
 }
 
 // array is object for the items of an array. A value that is no array counts as its only item.
@@ -124,18 +114,48 @@ func array(raw []byte, base int, each func(i int, raw []byte, at int) error) err
 	if raw[0] != '[' {
 		return each(0, raw, base)
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return err
-	}
-	for i := 0; dec.More(); i++ {
-		var v json.RawMessage
-		if err := dec.Decode(&v); err != nil {
-			return err
-		}
-		if err := each(i, v, base+int(dec.InputOffset())-len(v)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return items(raw, base, '[', func(i, _, from, to int) error { return each(i, raw[from:to], base+from) })
 }
+
+// items calls each with the place of every item of an object or an array, and of its key in an object.
+func items(raw []byte, base int, opening byte, each func(i, key, from, to int) error) error {
+	at := msg.SkipSpace(raw, 0)
+	if at >= len(raw) || raw[at] != opening {
+		return broken(base)
+	}
+	closing := opening + 2 // of both kinds of brackets
+	at = msg.SkipSpace(raw, at+1)
+	if at < len(raw) && raw[at] == closing {
+		return nil
+	}
+	for i := 0; ; i++ {
+		key := at
+		if opening == '{' {
+			end := msg.SkipValue(raw, at)
+			if end < 0 || raw[at] != '"' {
+				return broken(base + at)
+			}
+			if at = msg.SkipSpace(raw, end); at >= len(raw) || raw[at] != ':' {
+				return broken(base + at)
+			}
+			at = msg.SkipSpace(raw, at+1)
+		}
+		end := msg.SkipValue(raw, at)
+		if end < 0 {
+			return broken(base + at)
+		}
+		if err := each(i, key, at, end); err != nil {
+			return err
+		}
+		at = msg.SkipSpace(raw, end)
+		switch {
+		case at < len(raw) && raw[at] == closing:
+			return nil
+		case at >= len(raw) || raw[at] != ',':
+			return broken(base + at)
+		}
+		at = msg.SkipSpace(raw, at+1)
+	}
+}
+
+func broken(at int) error { return fmt.Errorf("it is no JSON at byte %d", at) }

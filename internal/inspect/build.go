@@ -54,6 +54,14 @@ func (in Input) requests() []*Request {
 // compare numbers the requests of a conversation, and compares each with the one before.
 func (in Input) compare(list []*Request) {
 	var last *Request // the last that was answered
+	var read *Request // the last whose body was read, which may be asked for again
+	var kept Sent
+	sent := func(r *Request) Sent {
+		if r != read {
+			read, kept = r, in.sent(r)
+		}
+		return kept
+	}
 	for i, r := range list {
 		r.N = i + 1
 		if r.Usage.Prompt() == 0 {
@@ -61,7 +69,7 @@ func (in Input) compare(list []*Request) {
 		}
 		if last != nil && in.Explain != nil && in.Missed(last.Usage, r.Usage) {
 			prev, next := last, r
-			r.Miss = in.Explain(func() Sent { return in.sent(prev) }, func() Sent { return in.sent(next) })
+			r.Miss = in.Explain(func() Sent { return sent(prev) }, func() Sent { return sent(next) })
 		}
 		if last != nil && last.Traced && r.Traced {
 			d := change(trace.Sent, last.call.After.Items[trace.Sent], r.call.After.Items[trace.Sent])

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sync"
@@ -50,14 +51,53 @@ func (k *Keeper) Answered(t *turn.Turn, req *provider.Request, at time.Time, u m
 	if last.req == nil || !cache.Counts(cache.Expected(last.usage), u.CacheRead) {
 		return
 	}
+	told := func(lost, expected int, why string) string {
+		cost := k.Prices.Cost(req.Model, u) - k.Prices.Cost(req.Model, cache.Instead(u, lost))
+		return fmt.Sprintf("prompt cache: %d of %d tokens were not read again (about $%.4f): %s", lost, expected, cost, why)
+	}
+	if now.cutFrom(last) { // compact has told what it left out, and why: the bodies need not be compared for that
+		expected := cache.Expected(last.usage)
+		t.Note("%s", told(expected-u.CacheRead, expected, "the view was cut (stage compact)"))
+		return
+	}
 	m := cache.Explain(last.sent(), now.sent())
 	m.Blame(last.lists(), now.lists())
-	cost := k.Prices.Cost(req.Model, u) - k.Prices.Cost(req.Model, cache.Instead(u, m.Lost))
-	text := fmt.Sprintf("prompt cache: %d of %d tokens were not read again (about $%.4f): %s", m.Lost, m.Expected, cost, m.Text)
+	text := told(m.Lost, m.Expected, m.Text)
 	t.Note("%s", text)
-	if m.Stage != "compact" { // that one has told what it left out, and why
+	if m.Stage != "compact" {
 		_ = t.Emit(event.Notice{Level: "info", Text: text})
 	}
+}
+
+// cutFrom reports whether all that changed since was is that compaction left out some of the same conversation, while the
+// cache still held it.
+func (s sent) cutFrom(was sent) bool {
+	return s.req.Model == was.req.Model && s.at.Sub(was.at) < was.life() && extends(was.messages, s.messages) && !extends(was.view, s.view)
+}
+
+// extends reports whether next begins with prev. Messages are shared, so most are compared by their place alone.
+func extends(prev, next []msg.Message) bool {
+	if len(next) < len(prev) {
+		return false
+	}
+	for i, a := range prev {
+		b := next[i]
+		if a.ID != b.ID || len(a.Blocks) != len(b.Blocks) {
+			return false
+		}
+		if len(a.Blocks) > 0 && &a.Blocks[0] != &b.Blocks[0] && !bytes.Equal(msg.AppendBlocks(nil, a.Blocks), msg.AppendBlocks(nil, b.Blocks)) {
+			return false
+		}
+	}
+	return true
+}
+
+// life is how long the cache holds what the request put there.
+func (s sent) life() time.Duration {
+	if slices.ContainsFunc(s.req.Breakpoints, func(b provider.Breakpoint) bool { return b.OneHour }) {
+		return time.Hour
+	}
+	return 5 * time.Minute
 }
 
 // costly is the price from which on a person is warned of a change that loses the cache, in USD.
@@ -73,11 +113,7 @@ func (k *Keeper) Loss(now time.Time, model string, fast bool) (tokens int, usd f
 	if last.req == nil {
 		return 0, 0
 	}
-	life := 5 * time.Minute
-	if slices.ContainsFunc(last.req.Breakpoints, func(b provider.Breakpoint) bool { return b.OneHour }) {
-		life = time.Hour
-	}
-	if now.Sub(last.at) >= life {
+	if now.Sub(last.at) >= last.life() {
 		return 0, 0
 	}
 	n, speed := cache.Expected(last.usage), ""

@@ -35,10 +35,19 @@ func TestKeeperTells(t *testing.T) {
 	if len(told) != 0 {
 		t.Fatalf("told without a miss: %q", told)
 	}
+	before := k.last
 	tn.View = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("less")}}}
 	k.Answered(tn, request("less"), now.Add(time.Second), msg.Usage{CacheWrite: 100_000})
 	if len(told) != 0 {
 		t.Fatalf("told of what compaction has told of: %q", told)
+	}
+	if now := k.last; !now.cutFrom(before) || now.cutFrom(now) {
+		t.Error("a view that was cut is not seen without comparing bodies")
+	}
+	later, other := k.last, k.last
+	later.at, other.req = before.at.Add(5*time.Minute), &provider.Request{Model: "other"}
+	if later.cutFrom(before) || other.cutFrom(before) {
+		t.Error("another model, or time, is the cause before the cut is")
 	}
 	tn.Messages = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("lost")}}}
 	tn.View = tn.Messages

@@ -26,7 +26,7 @@ func Session(meta session.Meta) (*inspect.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	prices := price.Default()
+	prices, why := price.Default(), new(cache.Explainer)
 	in := inspect.Input{
 		ID: meta.ID, Path: meta.Path, Dir: meta.Dir, Title: cmp.Or(meta.Title, meta.Prompt),
 		Cost: prices.Cost,
@@ -34,7 +34,7 @@ func Session(meta session.Meta) (*inspect.Session, error) {
 			return token.Counter{New: prices.Info(model).NewTokenizer}.Blocks(m.Blocks)
 		},
 		Missed:  func(prev, next msg.Usage) bool { return cache.Counts(cache.Expected(prev), next.CacheRead) },
-		Explain: func(prev, next func() inspect.Sent) *inspect.Miss { return explain(prices, prev(), next()) },
+		Explain: func(prev, next func() inspect.Sent) *inspect.Miss { return explain(why, prices, prev(), next()) },
 	}
 	if in.Messages, in.Trace, err = loadConversation(meta.Path, state); err != nil {
 		return nil, err
@@ -116,13 +116,13 @@ func usageOf(m account.ModelTotal) msg.Usage {
 }
 
 // explain says why the prompt cache missed, by what was recorded.
-func explain(prices *price.Table, prev, next inspect.Sent) *inspect.Miss {
+func explain(why *cache.Explainer, prices *price.Table, prev, next inspect.Sent) *inspect.Miss {
 	of := func(s inspect.Sent) (cache.Sent, cache.Lists) {
 		return cache.Sent{Body: s.Body, At: s.At, Model: s.Model, Usage: s.Usage}, cache.Lists{Messages: s.Messages, Summary: s.Summary, View: s.View, Request: s.Request}
 	}
 	a, from := of(prev)
 	b, to := of(next)
-	m := cache.Explain(a, b)
+	m := why.Explain(a, b)
 	if m.Cause == cache.None {
 		return nil
 	}

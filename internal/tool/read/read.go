@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"lathe/internal/file"
 	"lathe/internal/msg"
@@ -27,29 +26,16 @@ const schema = `{"type":"object","properties":{"file_path":{"type":"string"},` +
 type Deps struct {
 	Workspace *tool.Workspace
 	Files     *tool.ReadCache
-	// StillShown, when set, reports whether the result of an earlier call is still whole in what the model is sent.
-	// Only then a second read of an unchanged file is answered by pointing at the first.
-	StillShown func(callID string) bool
 	// LookPath finds programs for PDF pages; nil is exec.LookPath.
 	LookPath func(name string) (string, error)
 }
 
-// Tool is the tool Read. It may be used by several calls at once.
-type Tool struct {
-	d     Deps
-	mu    sync.Mutex
-	shown map[string]shown // by path
-}
-
-// shown is the last result that showed text of a file.
-type shown struct {
-	call          string
-	hash          [32]byte
-	offset, limit int
-}
+// Tool is the tool Read. It may be used by several calls at once. A file that is read again is shown again: that
+// replaces the older result in what is sent (microcompact), where a word that nothing changed would lead to what is gone.
+type Tool struct{ d Deps }
 
 // New returns the tool.
-func New(d Deps) *Tool { return &Tool{d: d, shown: map[string]shown{}} }
+func New(d Deps) *Tool { return &Tool{d: d} }
 
 // Input is the tool's canonical input.
 type Input struct {
@@ -61,7 +47,7 @@ type Input struct {
 
 // Output is the structured result; File is one of the types below, as Type says.
 type Output struct {
-	Type string `json:"type"` // text, image, notebook, pdf, parts, file_unchanged
+	Type string `json:"type"` // text, image, notebook, pdf, parts
 	File any    `json:"file"`
 }
 
@@ -73,11 +59,6 @@ type TextFile struct {
 	StartLine  int    `json:"startLine"`
 	TotalLines int    `json:"totalLines"`
 	Truncated  bool   `json:"truncatedByTokenCap,omitempty"` // less was shown than was asked for
-}
-
-// Unchanged is Output.File for file_unchanged.
-type Unchanged struct {
-	FilePath string `json:"filePath"`
 }
 
 // Def tells the model about the tool.
@@ -112,14 +93,14 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		ReadOnly: true,
 		Target:   real,
 		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
-			res, err := t.run(ctx, call.ID, in, abs, real)
+			res, err := t.run(ctx, in, abs, real)
 			res.Touched, res.Budgeted = []string{real}, true
 			return res, err
 		},
 	}, nil
 }
 
-func (t *Tool) run(ctx context.Context, id string, in Input, abs, real string) (tool.Result, error) {
+func (t *Tool) run(ctx context.Context, in Input, abs, real string) (tool.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, err
 	}
@@ -141,11 +122,11 @@ func (t *Tool) run(ctx context.Context, id string, in Input, abs, real string) (
 		}
 		// A broken notebook can still be looked at, and mended, as the text that it is.
 	}
-	return t.text(id, f, in, abs, name)
+	return t.text(f, in, abs, name)
 }
 
 // text shows lines of a text file.
-func (t *Tool) text(id string, f *file.File, in Input, abs, name string) (tool.Result, error) {
+func (t *Tool) text(f *file.File, in Input, abs, name string) (tool.Result, error) {
 	text, err := file.Decode(f.Data)
 	if err != nil {
 		return tool.Result{}, fmt.Errorf("%s is a binary file (%s); it cannot be shown as text. Use a program that knows it, such as file, strings or xxd",
@@ -161,10 +142,6 @@ func (t *Tool) text(id string, f *file.File, in Input, abs, name string) (tool.R
 		return output(fmt.Sprintf("(%s has only %d lines; offset %d is past the end)", name, p.total, p.start),
 			Output{"text", TextFile{FilePath: abs, StartLine: p.start, TotalLines: p.total}}), nil
 	}
-	if t.repeated(id, f.Path, state.Hash, p) {
-		return output(fmt.Sprintf("%s has not changed since it was read; see the earlier result", name),
-			Output{"file_unchanged", Unchanged{abs}}), nil
-	}
 	t.record(f.Path, state, p)
 	var b strings.Builder
 	if text.Enc == file.Other {
@@ -175,21 +152,6 @@ func (t *Tool) text(id string, f *file.File, in Input, abs, name string) (tool.R
 	return output(strings.TrimSuffix(b.String(), "\n"), Output{"text", TextFile{
 		FilePath: abs, Content: p.content, NumLines: p.num, StartLine: p.start, TotalLines: p.total, Truncated: p.capped,
 	}}), nil
-}
-
-// repeated reports whether the same lines of the same content stand in an earlier result that the model still sees.
-func (t *Tool) repeated(id, path string, hash [32]byte, p part) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	was, ok := t.shown[path]
-	now := shown{id, hash, p.start, p.num}
-	if ok && t.d.StillShown != nil && was.hash == hash && was.offset == p.start && was.limit == p.num && t.d.StillShown(was.call) {
-		if seen, ok := t.d.Files.Get(path); ok && seen.Hash == hash {
-			return true
-		}
-	}
-	t.shown[path] = now
-	return false
 }
 
 // record remembers what was seen, joined with what was seen of the same content before.

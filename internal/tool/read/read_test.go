@@ -178,32 +178,6 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-func TestUnchanged(t *testing.T) {
-	b := newBench(t)
-	shown := true
-	b.tool.d.StillShown = func(id string) bool { return shown && id == "toolu_1" }
-	path := b.write("f", []byte("a\nb\n"))
-	kinds := func(input map[string]any) string {
-		t.Helper()
-		res, err := b.read(input)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.Output.(Output).Type
-	}
-	whole, first := map[string]any{"file_path": path}, map[string]any{"file_path": path, "limit": 1}
-	got := []string{kinds(whole), kinds(whole)}
-	shown = false
-	got = append(got, kinds(whole))
-	shown = true
-	got = append(got, kinds(first))
-	b.write("f", []byte("a\nc\n"))
-	got = append(got, kinds(whole))
-	if d := cmp.Diff([]string{"text", "file_unchanged", "text", "text", "text"}, got); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestPages(t *testing.T) {
 	for in, want := range map[string][]int{"3": {3}, "1-3": {1, 2, 3}, " 6, 9-10": {6, 9, 10}, "": nil, "0": nil, "5-2": nil, "1-99": nil, "a": nil, "1-15,20-30": nil} {
 		got, err := parsePages(in)

@@ -155,21 +155,6 @@ func (d *Diff) All(accept bool) []bool {
 	return out
 }
 
-// Count returns how many lines are added and removed.
-func (d *Diff) Count() (added, removed int) {
-	for _, h := range d.Hunks {
-		for _, r := range h.Rows {
-			switch r.Kind {
-			case '+':
-				added++
-			case '-':
-				removed++
-			}
-		}
-	}
-	return added, removed
-}
-
 // PatchHunk is a hunk as tool results carry it ("structuredPatch"): lines begin with ' ', '-' or '+'.
 type PatchHunk struct {
 	OldStart int      `json:"oldStart"`

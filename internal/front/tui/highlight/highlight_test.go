@@ -55,7 +55,7 @@ func TestSamples(t *testing.T) {
 }
 
 func TestEveryLanguageIsFound(t *testing.T) {
-	for _, n := range Names() {
+	for _, n := range languageNames() {
 		if !New(n).Known() {
 			t.Errorf("%s is not known", n)
 		}
@@ -86,7 +86,7 @@ func TestPaint(t *testing.T) {
 func FuzzLine(f *testing.F) {
 	f.Add("'\\", "<<E\n/*\"", 3)
 	f.Add("\"a\\\n\"\"\"", "é`\n${", 14)
-	names := Names()
+	names := languageNames()
 	f.Fuzz(func(t *testing.T, a, b string, lang int) {
 		sc := New(names[max(lang, -lang, 0)%len(names)])
 		for _, line := range strings.Split(a+"\n"+b, "\n") {
@@ -115,4 +115,10 @@ func BenchmarkLine(b *testing.B) {
 			Paint(&th, l, sc.Line(l))
 		}
 	}
+}
+
+// languageNames are the languages by their usual name.
+func languageNames() []string {
+	return strings.Fields(`go rust c cpp csharp java kotlin swift scala dart javascript typescript python ruby php perl lua bash powershell
+		sql html xml css json yaml toml ini dockerfile makefile diff markdown elixir haskell r zig nix hcl graphql protobuf clojure`)
 }

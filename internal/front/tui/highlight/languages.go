@@ -2,12 +2,6 @@ package highlight
 
 import "strings"
 
-// Names lists the languages by their usual name, for documentation and tests.
-func Names() []string {
-	return strings.Fields(`go rust c cpp csharp java kotlin swift scala dart javascript typescript python ruby php perl lua bash powershell
-		sql html xml css json yaml toml ini dockerfile makefile diff markdown elixir haskell r zig nix hcl graphql protobuf clojure`)
-}
-
 // find builds the language of a name, an alias or a file extension; nil if there is none.
 func find(name string) *language {
 	if l := compiled(name); l != nil {

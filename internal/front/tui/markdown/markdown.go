@@ -102,12 +102,6 @@ func (r *Renderer) Close() []width.Line {
 	return r.take()
 }
 
-// Render renders a whole text.
-func Render(text string, o Options) []width.Line {
-	r := New(o)
-	return append(r.Feed(text), r.Close()...)
-}
-
 func (r *Renderer) take() []width.Line {
 	out := r.out
 	r.out = nil

@@ -66,7 +66,7 @@ func TestGolden(t *testing.T) {
 		{"80-colour", 80, Options{Theme: &dark, Links: true}},
 	} {
 		c.o.Width = c.cols
-		got := tags(rows(Render(src, c.o), c.cols))
+		got := tags(rows(render(src, c.o), c.cols))
 		file := "testdata/answer-" + c.name + ".golden"
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -125,7 +125,7 @@ func TestBlocks(t *testing.T) {
 		{"- [x] a\n- [ ] b\n- [c] d", "[x] a\n[ ] b\n• [c] d\n"},
 	} {
 		o := Options{Theme: &plain, Width: 80}
-		if got := rows(Render(c.in, o), 80); got != c.want {
+		if got := rows(render(c.in, o), 80); got != c.want {
 			t.Errorf("%q:\n got %q\nwant %q", c.in, got, c.want)
 		}
 	}
@@ -173,7 +173,7 @@ func TestAnySplitGivesTheSameLines(t *testing.T) {
 func checkSplit(t interface{ Fatalf(string, ...any) }, src string, cuts []int) {
 	slices.Sort(cuts)
 	o := Options{Theme: &dark, Width: 40, Links: true}
-	want := Render(src, o)
+	want := render(src, o)
 	r := New(o)
 	var got []width.Line
 	at := 0
@@ -181,7 +181,7 @@ func checkSplit(t interface{ Fatalf(string, ...any) }, src string, cuts []int) {
 		got = append(got, r.Feed(src[at:c])...)
 		at = c
 		live := append(slices.Clone(got), r.Open()...)
-		if whole := Render(src[:c], o); !slices.Equal(live, whole) {
+		if whole := render(src[:c], o); !slices.Equal(live, whole) {
 			t.Fatalf("%q: finished and open lines are\n%+v\nwhole:\n%+v", src[:c], live, whole)
 		}
 	}
@@ -263,7 +263,7 @@ func TestBytesOfStyles(t *testing.T) {
 			t.Fatal(err)
 		}
 		in += len(src)
-		for _, l := range Render(string(src), Options{Theme: &dark, Width: 120, Links: true}) {
+		for _, l := range render(string(src), Options{Theme: &dark, Width: 120, Links: true}) {
 			out += len(l.Text) + 1
 			text += len(width.Strip(l.Text)) + 1
 		}
@@ -307,4 +307,10 @@ func TestOpenOfLongBlocks(t *testing.T) {
 			t.Errorf("%s: only %d lines at the end", name, n)
 		}
 	}
+}
+
+// render renders a whole text.
+func render(text string, o Options) []width.Line {
+	r := New(o)
+	return append(r.Feed(text), r.Close()...)
 }
