@@ -14,7 +14,8 @@ type doc struct {
 	out    *[]width.Line // of the outermost
 	parent *doc
 
-	first, hang string // what stands before the first line and the others
+	first, next string // what stands before the first line and the others
+	hang        string // what stands before the rows into which a line is wrapped
 	used        bool   // first was written
 	depth       int    // of lists
 
@@ -75,7 +76,7 @@ func (d *doc) raw(l width.Line) {
 		*d.out = append(*d.out, l)
 		return
 	}
-	prefix := d.hang
+	prefix := d.next
 	if !d.used {
 		prefix, d.used = d.first, true
 	}
@@ -138,8 +139,7 @@ func (d *doc) startsBlock(text string, indent int) bool {
 	case '>':
 		d.flush()
 		d.list = list{}
-		bar := d.r.opts.Theme.Quote.Paint("│") + " "
-		d.open(&doc{first: bar, hang: bar}, 0)
+		d.openQuote()
 		d.child.line(strings.TrimPrefix(text[1:], " "))
 		return true
 	}
@@ -215,6 +215,18 @@ func (d *doc) closeChild() {
 	d.blank = d.blank || c.blank
 }
 
+// openQuote begins a quote. Its bar is a background, so that it can stand in every row into which a line is wrapped, and a copy
+// has spaces there. It is not in the first column: where a terminal scrolls for a row that it wraps, it may fill that with
+// the background which is in force.
+func (d *doc) openQuote() {
+	bar := d.r.opts.Theme.QuoteBar
+	begin, hang := " "+bar.Paint("│")+" ", " "+bar.Paint(" ")+" "
+	if bar == "" {
+		hang = begin
+	}
+	d.open(&doc{first: begin, next: begin, hang: hang}, 0)
+}
+
 func (d *doc) openItem(m marker, indent int) {
 	th := d.r.opts.Theme
 	if d.list.marker == m.kind {
@@ -233,7 +245,7 @@ func (d *doc) openItem(m marker, indent int) {
 			bullet = th.Success.Paint(m.task)
 		}
 	}
-	d.open(&doc{first: bullet + " ", hang: width.Spaces(cells)}, indent+m.width)
+	d.open(&doc{first: bullet + " ", next: width.Spaces(cells), hang: width.Spaces(cells)}, indent+m.width)
 	d.child.depth = d.depth + 1
 	if m.rest != "" {
 		d.child.line(m.rest)

@@ -10,6 +10,7 @@ type Theme struct {
 	Accent, Permission         Style // what is chosen or pointed at; what asks
 	Success, Error, Warning    Style
 	Heading, Link, Code, Quote Style // in answers; Code is inline code
+	QuoteBar                   Style // its background is the bar, whatever stands on it
 	Border, Prompt, Selection  Style // Selection has a background
 	Match                      Style // the part of an item that a search found
 	PlanMode, AcceptEdits, Shell,
@@ -98,6 +99,7 @@ func (c *colors) build(name string, d Depth) Theme {
 		Keyword: c.keyword.fg(d), String: c.str.fg(d), Comment: mono(c.comment.fg(d), dim), Number: c.number.fg(d),
 		Function: c.function.fg(d), Type: c.typ.fg(d), Builtin: c.builtin.fg(d),
 	}
+	t.QuoteBar = mono(c.border.fg(d).With(c.border.bg(d)), dim.With(reverse))
 	if d == ANSI { // sixteen backgrounds are too loud for whole lines; colour the text instead
 		t.Added, t.Removed = c.addedSign.fg(d), c.removedSign.fg(d)
 		t.AddedWord, t.RemovedWord = t.Added.With(reverse), t.Removed.With(reverse)
