@@ -15,29 +15,79 @@ const keyFiles = ".npmrc .yarnrc.yml .m2/settings.xml .gradle/gradle.properties 
 // KeyStores are files and folders of keys, relative to the home directory, with slashes.
 func KeyStores() []string { return strings.Fields(keyStores) }
 
+// systemKeys are files and folders of that kind beside home directories. A star stands for a part of one name.
+const systemKeys = "/etc/shadow* /etc/gshadow* /etc/sudoers /etc/sudoers.d /etc/ssh/ssh_host_*_key /etc/ssl/private /etc/krb5.keytab /etc/wireguard " +
+	"/var/lib/docker /var/spool/cron /proc/*/environ /proc/*/mem /proc/*/task/*/environ /proc/*/task/*/mem /proc/kcore /run/secrets"
+
 // keys says why a path is not read just because it is in a working directory, or "": it holds keys. Whoever works in such a
 // folder has chosen to.
 func (e *Env) keys(t target) (why string) {
-	home := e.common(e.Workspace.Home)
-	if home == "" {
-		return ""
-	}
 	for _, name := range t.names {
-		rest, ok := cutDir(e.fold(name), e.fold(home))
-		if !ok || rest == "" {
-			continue
-		}
+		name = e.fold(name)
+		home, rest := e.homeOf(name)
 		for store := range strings.FieldsSeq(keyStores + " " + keyFiles) {
-			if _, in := cutDir(rest, e.fold(store)); in && !e.worksIn(home+"/"+store) {
-				return "~/" + store + " may hold keys"
+			if _, in := cutDir(rest, e.fold(store)); in && rest != "" && !e.worksIn(home+"/"+store) {
+				return home + "/" + store + " may hold keys"
+			}
+		}
+		for store := range strings.FieldsSeq(systemKeys) {
+			if below(store, name) && !e.worksBelow(store) {
+				return store + " may hold keys"
 			}
 		}
 	}
 	return ""
 }
 
+// homeOf is the home directory that a path is in, the user's or somebody's in the usual place, and the rest of the path; "" for
+// none.
+func (e *Env) homeOf(name string) (home, rest string) {
+	own := e.fold(e.common(e.Workspace.Home))
+	if rest, ok := cutDir(name, own); ok && own != "" {
+		return own, rest
+	}
+	if rest, ok := cutDir(name, "/root"); ok {
+		return "/root", rest
+	}
+	for _, base := range []string{"/home", "/users", "/Users"} {
+		if rest, ok := cutDir(name, base); ok {
+			user, rest, _ := strings.Cut(rest, "/")
+			return base + "/" + user, rest
+		}
+	}
+	return "", ""
+}
+
+// below reports whether a path is one that a pattern of systemKeys means, or below one.
+func below(pattern, name string) bool {
+	for pattern != "" {
+		var p, n string
+		p, pattern, _ = strings.Cut(strings.TrimPrefix(pattern, "/"), "/")
+		n, name, _ = strings.Cut(strings.TrimPrefix(name, "/"), "/")
+		if n == "" || !Stars(p, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// worksBelow reports whether a working directory is in a folder of systemKeys.
+func (e *Env) worksBelow(pattern string) bool {
+	for _, root := range e.Workspace.Roots {
+		if below(pattern, e.common(root)) {
+			return true
+		}
+	}
+	return false
+}
+
 // keysBelow names something that holds keys below a directory, "" for none. It looks at names only.
 func (e *Env) keysBelow(dir string, skips func(name string, dir bool) bool) string {
+	for store := range strings.FieldsSeq(systemKeys) {
+		if strings.HasPrefix(store, strings.TrimSuffix(dir, "/")+"/") && !e.worksBelow(store) {
+			return store
+		}
+	}
 	home := e.common(e.Workspace.Home)
 	if home == "" {
 		return ""

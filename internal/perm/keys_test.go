@@ -72,6 +72,20 @@ func TestKeys(t *testing.T) {
 		{bash("ls -la .ssh"), at(home, ModeDefault), Allow},
 		{bash("test -f .ssh/id"), at(home, ModeDefault), Allow},
 		{bash("grep -r k ."), at(home+"/p", ModeDefault), Allow},
+		{read("/etc/shadow"), at("/", ModeDefault), Ask},
+		{read("/etc/shadow-"), at("/etc", ModeDefault), Ask},
+		{read("/etc/hosts"), at("/", ModeDefault), Allow},
+		{read("/etc/ssh/ssh_host_rsa_key"), at("/", ModeDefault), Ask},
+		{read("/etc/ssh/ssh_host_rsa_key.pub"), at("/", ModeDefault), Allow},
+		{read("/proc/self/environ"), at("/", ModeDefault), Ask},
+		{read("/proc/1/task/1/environ"), at("/", ModeDefault), Ask},
+		{read("/proc/1/environ"), at("/", ModeBypass), Allow},
+		{read("/root/.ssh/id"), at("/", ModeDefault), Ask},
+		{read("/home/other/.aws/credentials"), at("/home", ModeDefault), Ask},
+		{read("/home/other/notes"), at("/home", ModeDefault), Allow},
+		{read("/etc/wireguard/a.conf"), at("/etc/wireguard", ModeDefault), Allow},
+		{bash("grep -r x /etc"), at("/etc", ModeDefault), Ask},
+		{bash("cat /proc/self/environ"), at("/", ModeDefault), Ask},
 	} {
 		if d := Decide(c.req, c.env); d.Verdict != c.want {
 			t.Errorf("%s, mode %s in %s: %v, want %v: %s", c.req.Input, c.env.Mode, c.env.Workspace.Cwd, d.Verdict, c.want, d.Reason)
