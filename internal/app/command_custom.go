@@ -174,6 +174,12 @@ func (r *run) expandSkill(ctx context.Context, t *turn.Turn, s skill.Skill, args
 		}
 		stack, args = append(stack, next), rest
 	}
+	for _, s := range stack { // before any of their lines runs
+		if r.expanding(ctx, t, s, args, &out.Hooked); out.Hooked.Blocked() || out.Hooked.Stop != nil {
+			out.Text = "(not carried out: a hook ended it)"
+			return out, nil
+		}
+	}
 	var texts []string
 	for _, s := range stack {
 		text, err := r.loadSkill(ctx, s, args, byUser)
@@ -201,15 +207,22 @@ func (r *run) expandSkill(ctx context.Context, t *turn.Turn, s skill.Skill, args
 		}
 		out.Answer, out.Text = report, fmt.Sprintf("A sub-agent has carried out /%s. Its report:\n\n%s", s.Name, report)
 	}
-	if h := r.hooks; h != nil {
-		_, out.Hooked = h.fire(ctx, t, hook.Payload{Event: hook.UserPromptExpansion, Match: s.Name, Fields: map[string]any{
-			"expansion_type": "slash_command", "command_name": s.Name, "command_args": args, "command_source": s.Scope, "prompt": t.Input.Text,
-		}})
-		if out.Hooked.Blocked() {
-			_ = t.Emit(event.Notice{Level: "warning", Text: "the command was blocked by a UserPromptExpansion hook: " + out.Hooked.Decision.Reason})
-		}
-	}
 	return out, nil
+}
+
+// expanding runs the hooks of a skill or command that was typed, and adds what they said to so.
+func (r *run) expanding(ctx context.Context, t *turn.Turn, s skill.Skill, args string, so *turn.Hooked) {
+	if r.hooks == nil {
+		return
+	}
+	_, h := r.hooks.fire(ctx, t, hook.Payload{Event: hook.UserPromptExpansion, Match: s.Name, Fields: map[string]any{
+		"expansion_type": "slash_command", "command_name": s.Name, "command_args": args, "command_source": s.Scope, "prompt": t.Input.Text,
+	}})
+	h.Messages = append(so.Messages, h.Messages...)
+	*so = h
+	if h.Blocked() {
+		_ = t.Emit(event.Notice{Level: "warning", Text: "the command was blocked by a UserPromptExpansion hook: " + h.Decision.Reason})
+	}
 }
 
 // forkSkill has a sub-agent carry out a skill, and returns its report.

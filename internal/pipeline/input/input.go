@@ -122,8 +122,7 @@ func (d Deps) resume(ctx context.Context, t *turn.Turn) (bool, error) {
 func (d Deps) submit(ctx context.Context, t *turn.Turn, prompt []msg.Message) error {
 	h := d.Submit(ctx, t)
 	if h.Blocked() {
-		t.Note("the prompt was blocked: %s", h.Decision.Reason)
-		return errors.Join(t.Append(h.Messages...), turn.StoppedByHook(h.Decision.Reason))
+		return d.blocked(t, h)
 	}
 	if err := t.Append(append(prompt, h.Messages...)...); err != nil {
 		return err
@@ -132,6 +131,12 @@ func (d Deps) submit(ctx context.Context, t *turn.Turn, prompt []msg.Message) er
 		return h.Stop
 	}
 	return nil
+}
+
+// blocked ends the turn of a prompt that a hook keeps out of the conversation.
+func (d Deps) blocked(t *turn.Turn, h turn.Hooked) error {
+	t.Note("the prompt was blocked: %s", h.Decision.Reason)
+	return errors.Join(t.Append(h.Messages...), turn.StoppedByHook(h.Decision.Reason))
 }
 
 // Joins reports whether a prompt can enter a running turn as it is: it is no command, names no file, and asks for
@@ -248,6 +253,12 @@ func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) 
 	if _, err := d.resume(ctx, t); err != nil {
 		return err
 	}
+	var h turn.Hooked
+	if d.Submit != nil { // before the command runs anything
+		if h = d.Submit(ctx, t); h.Blocked() {
+			return d.blocked(t, h)
+		}
+	}
 	e, err := c.Expand(ctx, t, args)
 	if err != nil {
 		return failed(ctx, fmt.Errorf("/%s: %w", c.Name, err))
@@ -284,14 +295,15 @@ func (d Deps) expand(ctx context.Context, t *turn.Turn, c Command, args string) 
 	if t.Ultra {
 		ms = append(ms, ultra())
 	}
-	ms = append(ms, e.Hooked.Messages...)
-	if e.Hooked.Stop != nil {
-		return errors.Join(t.Append(ms...), e.Hooked.Stop)
+	if err := t.Append(append(append(ms, e.Hooked.Messages...), h.Messages...)...); err != nil {
+		return err
 	}
-	if d.Submit == nil {
-		return t.Append(ms...)
+	for _, stop := range []*turn.Stop{e.Hooked.Stop, h.Stop} {
+		if stop != nil {
+			return stop
+		}
 	}
-	return d.submit(ctx, t, ms)
+	return nil
 }
 
 // withoutPiped leaves out of a text what was not typed, but passed on to the command.
