@@ -83,7 +83,8 @@ func putIn(c *shell.Command, name string, item shell.Word) (*shell.Command, bool
 				continue
 			}
 			text, literal := item.Literal()
-			if !p.Quoted && (!literal || text == "" || strings.ContainsAny(text, " \t\n*?[\\")) {
+			printed := len(item.Pieces) == 1 && item.Pieces[0].Kind == shell.Subst // judged as the output of a command where it stands
+			if !p.Quoted && !printed && (!literal || text == "" || strings.ContainsAny(text, " \t\n*?[\\")) {
 				ok = false
 			}
 			pieces = append(pieces, item.Pieces...)

@@ -103,6 +103,8 @@ func system() []entry {
 		{"whoami tty", program{}},
 		{"hostname", program{notation: "-s"}},
 		{"id groups", program{kind: operandText, notation: "-aGgnruz --user --group --groups --name --real --zero"}},
+		{"sleep", program{kind: operandText, noFlags: true, check: checkSleep}},
+		{"wait jobs", program{}},
 		{"nproc", program{notation: "--all --ignore="}},
 		{"uptime", program{notation: "-ps --pretty --since"}},
 		{"date", program{kind: operandText, notation: "-uR -d: -I? -r@ --date= --iso-8601? --rfc-3339= --rfc-email --utc --universal --reference@", check: checkDate}},

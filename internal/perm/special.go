@@ -3,6 +3,7 @@ package perm
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -84,6 +85,27 @@ func checkNumbers(a *args, u *usage) {
 				u.no("zsh evaluates " + w.Text + " as arithmetic")
 			}
 		}
+	}
+}
+
+// longSleep is the longest wait, in seconds, that needs no question.
+const longSleep = 600
+
+// checkSleep admits waits of seconds or minutes that are written out.
+func checkSleep(a *args, u *usage) {
+	words, ok := literals(a.operands)
+	sum := 0.0
+	for _, w := range words {
+		number, minutes := strings.CutSuffix(w, "m")
+		n, err := strconv.ParseFloat(strings.TrimSuffix(number, "s"), 64)
+		if minutes {
+			n *= 60
+		}
+		ok = ok && err == nil && n >= 0
+		sum += n
+	}
+	if !ok || len(words) == 0 || !(sum <= longSleep) { // also where it is no number
+		u.no("it waits long, or how long is not known")
 	}
 }
 

@@ -257,14 +257,19 @@ func (a *analyser) forClause(c *syntax.ForClause, p place) place {
 		}
 		loop := Loop{Name: l.Name.Value}
 		known := l.InPos.IsValid() && len(l.Items) > 0 && !c.Select
+		listed := true
 		for _, w := range l.Items {
 			for _, item := range a.words(w) {
 				a.evaluated(item, p)
-				known = known && writtenOut(item)
+				known = known && (writtenOut(item) || printed(item))
+				listed = listed && writtenOut(item)
 				loop.Items = append(loop.Items, item)
 			}
 		}
-		if known && len(loop.Items) <= maxItems {
+		if !listed || len(loop.Items) > maxItems { // its values are as good as what commands print, which are judged themselves
+			loop.Items = []Word{{Text: "…", Pieces: []Piece{{Kind: Subst}}}}
+		}
+		if known {
 			inner := p
 			inner.loops = append(p.loops[:len(p.loops):len(p.loops)], loop)
 			after := a.loop(inner, func(p place) place { return a.stmts(c.Do, p) })
@@ -282,6 +287,16 @@ func (a *analyser) forClause(c *syntax.ForClause, p place) place {
 func writtenOut(w Word) bool {
 	for _, p := range w.Pieces {
 		if p.Kind != Lit && p.Kind != Glob {
+			return false
+		}
+	}
+	return true
+}
+
+// printed says that a loop's values are known, or what commands print: no value of a variable is among them.
+func printed(w Word) bool {
+	for _, p := range w.Pieces {
+		if p.Kind != Lit && p.Kind != Glob && p.Kind != Subst && p.Kind != Num {
 			return false
 		}
 	}

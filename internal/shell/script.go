@@ -69,13 +69,14 @@ type Command struct {
 	Lost bool
 	// Piped says that its standard input is another command's output.
 	Piped bool
-	// Loops are the for loops around it whose values are written out.
+	// Loops are the for loops around it whose values are no variable's.
 	Loops []Loop
 	// Inside says where it stands: "", "substitution" or "function".
 	Inside string
 }
 
-// Loop is a for loop over words that are literal or patterns of file names.
+// Loop is a for loop over words that are literal or patterns of file names. Where what commands print is among them, or they are
+// many, Items is one word that stands for all.
 type Loop struct {
 	Name  string
 	Items []Word
