@@ -46,6 +46,9 @@ func (in Input) requests() []*Request {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Request) int { return a.At.Compare(b.At) })
+	for _, r := range out {
+		r.fit()
+	}
 	in.compare(out)
 	in.compactions(out)
 	return out

@@ -88,7 +88,8 @@ type Request struct {
 
 	Compacted bool `json:"compacted,omitempty"` // the conversation was compacted since the request before
 
-	Shares []Share `json:"shares"` // what filled the context, in a stable order
+	Shares []Share `json:"shares"`           // what filled the context, in a stable order
+	Fitted bool    `json:"fitted,omitempty"` // they come to what the API counted
 	Miss   *Miss   `json:"miss,omitempty"`
 
 	Stages []Stage `json:"stages,omitempty"`
@@ -101,7 +102,7 @@ type Request struct {
 	trace   *trace.Trace // that has it; nil: none has
 }
 
-// Share is a part of the context by where it comes from. Tokens are estimated.
+// Share is a part of the context by where it comes from. Tokens are estimated, and fitted where the total is known.
 type Share struct {
 	Name   string `json:"name"`
 	Tokens int    `json:"tokens"`

@@ -153,7 +153,11 @@ func (r *Request) Text(w io.Writer) {
 	fmt.Fprintf(w, "  cost    $%.6f\n  ended   %s\n", r.Cost, end(r))
 	r.cacheText(w)
 	if len(r.Shares) > 0 {
-		fmt.Fprintf(w, "\nWhat filled the context (estimated)\n")
+		how := "estimated"
+		if r.Fitted {
+			how += ", fitted to what the API counted"
+		}
+		fmt.Fprintf(w, "\nWhat filled the context (%s)\n", how)
 	}
 	for _, s := range r.Shares {
 		fmt.Fprintf(w, "  %-28s %8d tokens %9d bytes\n", s.Name, s.Tokens, s.Bytes)

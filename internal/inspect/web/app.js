@@ -157,7 +157,7 @@ function show(r) {
     r.failure ? el("p", { class: "bad" }, r.failure) : "",
     table([["Read from the cache", whole(u.cache_read_input_tokens)], ["Written to the cache", whole(u.cache_creation_input_tokens)], ["Plain input", whole(u.input_tokens)], ["Output", whole(u.output_tokens)], ["Cost", usd(r.cost_usd)]]),
     r.miss ? miss(r.miss) : "",
-    r.shares ? el("h3", {}, "What filled the context") : "", table((r.shares || []).map(s => [s.name, "≈ " + fmt(s.tokens) + " tokens", fmt(s.bytes) + " bytes"])),
+    r.shares ? el("h3", {}, "What filled the context (estimated" + (r.fitted ? ", fitted to what the API counted)" : ")")) : "", table((r.shares || []).map(s => [s.name, "≈ " + fmt(s.tokens) + " tokens", fmt(s.bytes) + " bytes"])),
     ...(r.traced ? traced(r) : [el("p", {}, "This request was made without a trace: its stages and its body are not known.")]));
 }
 
