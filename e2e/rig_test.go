@@ -28,6 +28,8 @@ type rig struct {
 	home string
 	api  *fakeapi.Server
 	env  []string // over the defaults
+
+	launched []*running // all so far
 }
 
 // newRig starts a fake API with the script. The script may name ${CWD}, the working directory.
@@ -134,6 +136,7 @@ type running struct {
 	seen   []string    // lines taken so far
 	stderr bytes.Buffer
 	ended  chan error
+	waited bool // ended was read
 }
 
 // start starts the program and reads its output line by line, without bound.
@@ -173,12 +176,33 @@ func (r *rig) launch(cmd *exec.Cmd) *running {
 	}()
 	go func() { p.ended <- cmd.Wait() }()
 	r.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	r.launched = append(r.launched, p)
 	return p
+}
+
+// told is what the programs that were started and not waited for have printed. It ends them: it is for a test that fails.
+func (r *rig) told() string {
+	r.t.Helper()
+	var b strings.Builder
+	for _, p := range r.launched {
+		if p.waited {
+			continue
+		}
+		p.waited = true
+		_ = p.cmd.Process.Kill()
+		<-p.ended
+		for line := range p.lines {
+			p.seen = append(p.seen, line)
+		}
+		b.WriteString(strings.Join(p.seen, "") + p.stderr.String())
+	}
+	return b.String()
 }
 
 // wait waits for the end of the program.
 func (p *running) wait() outcome {
 	p.r.t.Helper()
+	p.waited = true
 	select {
 	case err := <-p.ended:
 		var exit *exec.ExitError

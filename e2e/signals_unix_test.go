@@ -105,7 +105,7 @@ func (r *rig) appears(name string) {
 			return
 		}
 		if time.Now().After(end) {
-			r.t.Fatalf("%s does not appear", name)
+			r.t.Fatalf("%s does not appear\n%s", name, r.told())
 		}
 	}
 }

@@ -129,7 +129,7 @@ func checkProgram(ctx context.Context, name, without string) check {
 	ctx, cancel := context.WithTimeout(ctx, toolWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // a busy machine may take its time to come round to us, and then it counts as failed
 	out, err := cmd.Output()
 	if err != nil {
 		return check{checkProblem, name, path + " does not work: " + err.Error()}

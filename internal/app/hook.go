@@ -74,7 +74,11 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 	}
 	h.bus = hook.New(deps)
 	if r.o.Host != nil {
-		problems, err := h.bus.SetHost(r.o.Host.Hooks)
+		allowed, note := hostHooks(r.place.Settings, r.o.Host.Hooks)
+		if note != "" {
+			r.place.Notes = append(r.place.Notes, note)
+		}
+		problems, err := h.bus.SetHost(allowed)
 		if err != nil {
 			problems = append(problems, err.Error())
 		}
@@ -157,6 +161,15 @@ func hooksOff(s *config.Settings) (off config.Scope, onlyManaged bool) {
 		}
 	}
 	return off, onlyManaged
+}
+
+// hostHooks are the callbacks of a host that count: none where the organisation switches all hooks off, since only it can
+// have meant that of its own, too. The note says so.
+func hostHooks(s *config.Settings, hooks json.RawMessage) (allowed json.RawMessage, note string) {
+	if off, _ := hooksOff(s); off != config.Managed || len(hooks) == 0 || string(hooks) == "null" || string(hooks) == "{}" {
+		return hooks, ""
+	}
+	return nil, "the hooks of the host are not called: the managed settings switch all hooks off (disableAllHooks)"
 }
 
 // trustedList joins a list of all trusted layers; nil when none has it.

@@ -134,7 +134,11 @@ func (r *run) initializeAgain(i *Host) (any, error) {
 	if r.hooks == nil {
 		return nil, errors.New("hooks of a host can be set only in a session that a host began")
 	}
-	problems, err := r.hooks.bus.SetHost(i.Hooks)
+	allowed, note := hostHooks(r.place.Settings, i.Hooks)
+	if note != "" {
+		r.warn(note)
+	}
+	problems, err := r.hooks.bus.SetHost(allowed)
 	for _, p := range problems {
 		r.warn(p)
 	}

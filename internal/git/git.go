@@ -32,6 +32,10 @@ var safe = []string{
 	"-c", "diff.ignoreSubmodules=all", "-c", "diff.submodule=short", "-c", "status.submoduleSummary=false",
 }
 
+// lateOutput is how long what git wrote is waited for after its end: another process may hold the pipe. Where it is over
+// the run counts as failed, so it must be more than a busy machine takes to come round to us.
+const lateOutput = 10 * time.Second
+
 // Run runs git in dir with the safe options and returns its trimmed output. It never fetches: a missing object is
 // an error.
 func Run(ctx context.Context, dir string, args ...string) (string, error) {
@@ -44,7 +48,7 @@ func run(ctx context.Context, dir string, env []string, args ...string) (string,
 	cmd.Env = proc.Env(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_EXTERNAL_DIFF=", "LC_ALL=C",
 		"GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // the repository's own configuration names what a fetch runs
 	cmd.Env = append(cmd.Env, env...)
-	cmd.WaitDelay = 100 * time.Millisecond
+	cmd.WaitDelay = lateOutput
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

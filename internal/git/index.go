@@ -171,7 +171,7 @@ func Blobs(ctx context.Context, root string, oids []string, limit int64) ([][]by
 	cmd.Dir = root
 	cmd.Env = proc.Env(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_REPLACE_OBJECTS=1")
 	cmd.Stdin = strings.NewReader(strings.Join(oids, "\n") + "\n")
-	cmd.WaitDelay = 100 * time.Millisecond
+	cmd.WaitDelay = lateOutput
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func Filtered(ctx context.Context, root string, paths []string) (map[string]bool
 	cmd.Dir = root
 	cmd.Env = proc.Env(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
 	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00") + "\x00")
-	cmd.WaitDelay = 100 * time.Millisecond
+	cmd.WaitDelay = lateOutput
 	text, err := cmd.Output()
 	if err != nil {
 		return nil, err

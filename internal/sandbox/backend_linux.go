@@ -121,7 +121,7 @@ func runProbe(args []string, spec helperSpec) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.ExtraFiles = []*os.File{null, null, theirs}
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // a busy machine may take its time to come round to us, and then it counts as failed
 	if err := cmd.Start(); err != nil {
 		return err
 	}
