@@ -23,11 +23,11 @@ const systemKeys = "/etc/shadow* /etc/gshadow* /etc/sudoers /etc/sudoers.d /etc/
 // folder has chosen to.
 func (e *Env) keys(t target) (why string) {
 	for _, name := range t.names {
-		name = e.fold(name)
+		name = foldName(name) // see protected
 		home, rest := e.homeOf(name)
 		for store := range strings.FieldsSeq(keyStores + " " + keyFiles) {
-			if _, in := cutDir(rest, e.fold(store)); in && rest != "" && !e.worksIn(home+"/"+store) {
-				return home + "/" + store + " may hold keys"
+			if _, in := cutDir(rest, foldName(store)); in && rest != "" && !e.worksBelow(home+"/"+foldName(store)) {
+				return "~/" + store + " may hold keys"
 			}
 		}
 		for store := range strings.FieldsSeq(systemKeys) {
@@ -42,14 +42,14 @@ func (e *Env) keys(t target) (why string) {
 // homeOf is the home directory that a path is in, the user's or somebody's in the usual place, and the rest of the path; "" for
 // none.
 func (e *Env) homeOf(name string) (home, rest string) {
-	own := e.fold(e.common(e.Workspace.Home))
+	own := foldName(e.common(e.Workspace.Home))
 	if rest, ok := cutDir(name, own); ok && own != "" {
 		return own, rest
 	}
 	if rest, ok := cutDir(name, "/root"); ok {
 		return "/root", rest
 	}
-	for _, base := range []string{"/home", "/users", "/Users"} {
+	for _, base := range []string{"/home", "/users"} {
 		if rest, ok := cutDir(name, base); ok {
 			user, rest, _ := strings.Cut(rest, "/")
 			return base + "/" + user, rest
@@ -71,10 +71,10 @@ func below(pattern, name string) bool {
 	return true
 }
 
-// worksBelow reports whether a working directory is in a folder of systemKeys.
+// worksBelow reports whether a working directory is in a folder of keys.
 func (e *Env) worksBelow(pattern string) bool {
 	for _, root := range e.Workspace.Roots {
-		if below(pattern, e.common(root)) {
+		if below(pattern, foldName(e.common(root))) {
 			return true
 		}
 	}

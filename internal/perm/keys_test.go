@@ -56,6 +56,7 @@ func TestKeys(t *testing.T) {
 		{read(".npmrc"), at(home, ModeDefault), Ask},
 		{read(".ssh/id"), at(home, ModeDefault, "Read(~/.ssh/**)"), Allow},
 		{read("id"), at(home+"/.ssh", ModeDefault), Allow},
+		{read(".SSH/id"), at(home, ModeDefault), Ask},
 		{bash("cat .ssh/id"), at(home, ModeDefault), Ask},
 		{bash("cat < .ssh/id"), at(home, ModeDefault), Ask},
 		{bash("cd .ssh && cat *"), at(home, ModeDefault), Ask},

@@ -41,7 +41,7 @@ func (e *Env) protected(path string) (why string) {
 			return "it is in a folder that configures this program"
 		}
 	}
-	rest, parent, last := path, "", ""
+	rest, parent, last := foldName(path), "", "" // on any platform: a folder or a mounted disk may fold case where the system does not
 	for rest != "" {
 		var seg string
 		seg, rest, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
