@@ -19,11 +19,14 @@ type Value struct {
 	Why  string `json:"why,omitempty"`
 }
 
-// power are the keys that count only from trusted files: they run things, name endpoints or models, or grant.
-var power = map[string]bool{
-	"autoMemoryDirectory": true, "env": true, "apiKeyHelper": true, "model": true, "fastMode": true, "fallbackModel": true, "hooks": true,
-	"allowedHttpHookUrls": true, "httpHookAllowedEnvVars": true, "disableAllHooks": true,
-	"permissions.allow": true, "permissions.additionalDirectories": true, "permissions.defaultMode": true,
+// isPower says that a key counts only from trusted files: it runs things, names endpoints or models, or grants. What a sandbox
+// restricts counts from all.
+func isPower(key string) bool {
+	switch key {
+	case "env", "permissions.allow", "permissions.additionalDirectories", "permissions.defaultMode":
+		return true
+	}
+	return key != "sandbox" && slices.Contains(powerKeys, key)
 }
 
 // joined are the lists whose values of all files count together.
@@ -98,7 +101,7 @@ func (l *Layer) values(key string, raw json.RawMessage) []Value {
 
 func (l *Layer) value(key, ptr string, raw json.RawMessage) Value {
 	v := Value{Key: key, Value: raw, Scope: l.Scope, File: l.File, Line: l.Line(ptr), Used: true}
-	if !l.Trusted && (power[key] || power[topOf(key)]) {
+	if !l.Trusted && (isPower(key) || isPower(topOf(key))) {
 		v.Used, v.Why = false, "the project is not trusted"
 	}
 	return v

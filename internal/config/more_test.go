@@ -3,6 +3,7 @@ package config_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -197,5 +198,40 @@ func TestGrantsHash(t *testing.T) {
 	write(t, filepath.Join(p.Work, ".mcp.json"), `{"mcpServers":{}}`)
 	if hash(`{"permissions":{"allow":["A"],"deny":["B"]},"env":{"X":"1"},"hooks":{"Stop":[]}}`) == base {
 		t.Error("a file of servers does not change the hash")
+	}
+}
+
+// Every key that counts from trusted files only is among what trust is asked about, and shown as not counting without it.
+func TestWhatCountsOnlyWithTrust(t *testing.T) {
+	dir := t.TempDir()
+	keys := []string{"agent", "statusLine", "fileSuggestion", "model", "hooks", "trace", "redactPatterns", "env"}
+	text := `{"agent":"x","statusLine":{"type":"command","command":"x"},"fileSuggestion":{"type":"command","command":"x"},"model":"x","hooks":{},"trace":true,"redactPatterns":["x"],"env":{"A":"b"},"theme":"dark"}`
+	if err := os.MkdirAll(filepath.Join(dir, ".lathe"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".lathe/settings.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := config.Load(config.Places{Work: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[string]bool{}
+	for _, g := range s.Grants(dir) {
+		key, _, _ := strings.Cut(g.Key, ".")
+		asked[key] = true
+	}
+	counts := map[string]bool{}
+	for _, v := range s.Effective() {
+		key, _, _ := strings.Cut(v.Key, ".")
+		counts[key] = counts[key] || v.Used
+	}
+	for _, key := range keys {
+		if !asked[key] || counts[key] {
+			t.Errorf("%s: asked about %v, counts %v", key, asked[key], counts[key])
+		}
+	}
+	if asked["theme"] || !counts["theme"] {
+		t.Error("a theme is a matter of trust")
 	}
 }

@@ -28,7 +28,7 @@ var powerKeys = []string{
 	"hooks", "allowedHttpHookUrls", "httpHookAllowedEnvVars", "disableAllHooks",
 	"fallbackModel", "modelOverrides", "statusLine", "subagentStatusLine", "fileSuggestion", "sandbox", "enabledPlugins",
 	"extraKnownMarketplaces", "enableAllProjectMcpServers", "enabledMcpjsonServers",
-	"redactPatterns",
+	"redactPatterns", "agent", "trace",
 }
 
 // ServersFile is the file of a project, beside the settings, that names MCP servers: programs that would be started.
