@@ -130,7 +130,7 @@ func SameScripts(approved []Grant, command string, args []string, dirs []string,
 		if is == "" {
 			is = contentHash(path, cwd, runs)
 		}
-		same = same && (is == was || whole[is]) // the same program elsewhere: in a work tree
+		same = same && (is == was || !ok && whole[is]) // the same program elsewhere: in a work tree
 	})
 	return same
 }

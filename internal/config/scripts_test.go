@@ -98,3 +98,52 @@ func TestScriptsOfOtherPlaces(t *testing.T) {
 		}
 	}
 }
+
+// A program counts as the one that was approved by what it holds: in its own place only that, in another one any of them.
+func TestSameScripts(t *testing.T) {
+	top := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		path := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const guard, idle, odd = "#!/bin/sh\nexit 2\n", "#!/bin/sh\nexit 0\n", "#!/bin/sh\ntrue\n"
+	write("guard", guard, 0o755)
+	write("idle.sh", idle, 0o755)
+	dirs := []string{top}
+	approved := scripts([]Grant{{Key: "hooks", Text: `{"command":"./guard && sh idle.sh"}`}}, dirs)
+	if len(approved) != 2 {
+		t.Fatalf("approved: %v", approved)
+	}
+	same := func(command string) bool { return SameScripts(approved, command, nil, dirs, top) }
+	for _, c := range []struct {
+		name, text string
+		mode       os.FileMode
+		command    string
+		want       bool
+	}{
+		{"guard", guard, 0o755, "./guard", true},
+		{"guard", guard, 0o644, "./guard", true}, // it holds what it held
+		{"guard", odd, 0o755, "./guard", false},
+		{"guard", idle, 0o755, "./guard", false}, // another one that was approved, in its place
+		{"tree/guard", guard, 0o755, "./tree/guard", true},
+		{"tree/guard", odd, 0o755, "./tree/guard", false},
+		{"guard", guard, 0o755, "ls", true},
+	} {
+		write(c.name, c.text, c.mode)
+		if got := same(c.command); got != c.want {
+			t.Errorf("%s as %q, %s: %v", c.name, c.text, c.command, got)
+		}
+	}
+	if SameScripts(approved, "./guard", nil, nil, top) {
+		t.Error("without the project's folders")
+	}
+}

@@ -144,6 +144,8 @@ func TestGitIsAskedAbout(t *testing.T) {
 		"git status --verb":                             Ask,
 		"git range-diff -q a...b":                       Ask,
 		"git log -p a.go :/":                            Ask,
+		"git log -p -- a.go":                            Allow,
+		"git log -p -- a.go ':(top)'":                   Ask,
 		"git for-each-ref '--format=%(raw)'":            Ask,
 		"git archive HEAD":                              Ask,
 		"git format-patch --stdout HEAD~1":              Ask,

@@ -41,6 +41,18 @@ func TestEncodedValues(t *testing.T) {
 	})
 }
 
+// A text that ends within an encoded value is left as it is, at the end of a line, too.
+func TestEncodedValueThatIsCut(t *testing.T) {
+	r := New(false)
+	r.Add("KEY", "a value of some length")
+	whole := hex.EncodeToString([]byte("a value of some length"))
+	for _, s := range []string{whole[:len(whole)-2], whole[:20] + "\n", whole[:20] + "\r\n"} {
+		if got := r.String(s); got != s {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}
+
 func inLines(s string, cols int) string {
 	var b strings.Builder
 	for len(s) > cols {

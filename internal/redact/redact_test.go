@@ -90,6 +90,7 @@ func TestJSON(t *testing.T) {
 		`{"a":"zq81\u002dknown-value\n<"}`:                `{"a":"[redacted: MY_API_KEY]\n<"}`,
 		`{"a":"\u00e9 \"plain\" \\"}`:                     `{"a":"\u00e9 \"plain\" \\"}`,
 		`"` + strings.ReplaceAll(key, "\n", `\n`) + `"`:   `"[redacted: private key]"`,
+		`{"a":1} zq81-known-value`:                        `{"a":1} [redacted: MY_API_KEY]`,
 		`not json zq81-known-value`:                       `not json [redacted: MY_API_KEY]`,
 	} {
 		if got := string(r.JSON([]byte(in))); got != want {

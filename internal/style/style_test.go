@@ -27,6 +27,7 @@ func TestParse(t *testing.T) {
 		"the name of none":        {"---\nname: Default\n---\nText", Style{}, true},
 		"a plugin's name":         {"---\nname: a:b\n---\nText", Style{}, true},
 		"a name of several lines": {"---\nname: \"a\\nb\"\n---\nText", Style{}, true},
+		"a control character":     {"---\nname: a\x7fb\n---\nText", Style{}, true},
 		"too long a name":         {"---\nname: " + strings.Repeat("n", maxName+1) + "\n---\nText", Style{}, true},
 	} {
 		got, ok := Parse(c.text, "file")

@@ -294,7 +294,7 @@ func TestSummary(t *testing.T) {
 		"Total duration (wall): 1m15s",
 		"Total code changes:    3 lines added, 1 line removed",
 		"Usage by model:",
-		"    claude-opus-5-5: 12 input, 2.1k output, 1.2m cache read, 3.4k cache write ($1.23), 2 web searches",
+		"    claude-opus-5-5: 12 input, 2.1k output, 1.2M cache read, 3.4k cache write ($1.23), 2 web searches",
 		"    llama: 5 input, 6 output, 0 cache read, 0 cache write (price unknown)",
 		"Of that, on the side:",
 		"    hook: 2 calls, 12 input, 0 output ($0.0000)",

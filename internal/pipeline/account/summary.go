@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"lathe/internal/event"
 	"lathe/internal/price"
 )
 
@@ -32,7 +33,7 @@ func Summary(t Totals, table *price.Table) []string {
 			cost = "price unknown"
 		}
 		line := fmt.Sprintf("    %s: %s input, %s output, %s cache read, %s cache write (%s)",
-			name, count(m.Input), count(m.Output), count(m.CacheRead), count(m.CacheWrite), cost)
+			name, event.Thousands(m.Input), event.Thousands(m.Output), event.Thousands(m.CacheRead), event.Thousands(m.CacheWrite), cost)
 		if m.WebSearch > 0 {
 			line += fmt.Sprintf(", %d web searches", m.WebSearch)
 		}
@@ -53,7 +54,7 @@ func sideLines(t Totals) []string {
 		if s.Calls != 1 {
 			calls = fmt.Sprintf("%d calls", s.Calls)
 		}
-		lines = append(lines, fmt.Sprintf("    %s: %s, %s input, %s output (%s)", purpose, calls, count(s.Input+s.CacheRead+s.CacheWrite), count(s.Output), usd(s.Cost)))
+		lines = append(lines, fmt.Sprintf("    %s: %s, %s input, %s output (%s)", purpose, calls, event.Thousands(s.Input+s.CacheRead+s.CacheWrite), event.Thousands(s.Output), usd(s.Cost)))
 	}
 	return lines
 }
@@ -78,14 +79,4 @@ func plural(lines int) string {
 		return "1 line"
 	}
 	return strconv.Itoa(lines) + " lines"
-}
-
-func count(n int) string {
-	switch {
-	case n < 1000:
-		return strconv.Itoa(n)
-	case n < 1_000_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	}
-	return fmt.Sprintf("%.1fm", float64(n)/1_000_000)
 }
