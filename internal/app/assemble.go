@@ -253,7 +253,7 @@ func joinPrompt(file, flag, inline string) (string, error) {
 }
 
 func (r *run) toolDeps() tools.Deps {
-	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember, Update: r.applyUpdates, Offer: r.offer, Chosen: r.custom.chosen, Heartbeat: heartbeat, Server: r.serverOf}
+	d := tools.Deps{Registry: r.tools.registry, Decide: r.decide, Touched: r.touch, Classify: r.newClassifier(), Remember: r.remember, Update: r.applyUpdates, Offer: r.offer, Chosen: r.custom.chosen, Heartbeat: heartbeat, Server: r.serverOf, Most: r.number("CLAUDE_CODE_MAX_TOOL_USE_CONCURRENCY")}
 	if r.hooks != nil {
 		d.Hooks, d.Covered = r.hooks, r.covered
 		if r.agent == nil {

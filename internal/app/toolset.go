@@ -21,12 +21,14 @@ import (
 	"lathe/internal/tool/read"
 	"lathe/internal/tool/structured"
 	"lathe/internal/tool/todo"
-	"lathe/internal/tool/webfetch"
 	"lathe/internal/tool/write"
 )
 
-// backgroundLimit ends background commands of a run that nobody watches.
-const backgroundLimit = 30 * time.Minute
+// Limits of commands in the background: of a run that nobody watches, and of a sub-agent.
+const (
+	backgroundLimit = 30 * time.Minute
+	agentCommands   = 60 * time.Minute
+)
 
 // toolset is the tools of a session and the state that they share.
 type toolset struct {
@@ -72,8 +74,9 @@ func (r *run) fileTools(ts *toolset) []tool.Tool {
 	ws, files := ts.workspace, ts.files
 	all := []tool.Tool{ts.read, edit.New(edit.Deps{Workspace: ws, Files: files}), write.New(write.Deps{Workspace: ws, Files: files})}
 	all = append(all, r.shellTools(ts)...)
-	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.withheld}), glob.New(glob.Deps{Workspace: ws, Hide: r.readDenied}),
-		notebook.New(notebook.Deps{Workspace: ws, Files: files}), webfetch.New(webfetch.Deps{Ask: r.pageAsker(), UserAgent: "Lathe/" + sys.Version}))
+	all = append(all, grep.New(grep.Deps{Workspace: ws, Hide: r.withheld}), glob.New(r.globDeps(ws)),
+		notebook.New(notebook.Deps{Workspace: ws, Files: files}))
+	all = append(all, r.fetchTool()...)
 	all = append(all, r.searchTool()...)
 	all = append(all, r.todoTools(ts.todos)...)
 	if t, listed := r.skillTool(); listed {
@@ -93,7 +96,7 @@ func (r *run) shellTools(ts *toolset) []tool.Tool {
 	d := bash.Deps{
 		Sys: shell, Workspace: ts.workspace, Cache: ts.files, Procs: &r.procs, Tasks: ts.tasks, ResultsDir: r.resultsDir, Clean: r.place.Redact.Stream,
 		Owner: owner, Others: others,
-		Background: r.backgroundOn(), BackgroundLimit: backgroundLimit,
+		Background: r.backgroundOn(), BackgroundLimit: r.commandLimit(), OutputChars: r.outputChars(),
 		Sandbox: r.watched, SandboxText: r.sandboxText(), Terminal: r.openTerminal(),
 	}
 	return append(bash.New(d), r.monitorTool(d)...)

@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lathe/internal/agent"
 	"lathe/internal/event"
 	"lathe/internal/msg"
 	"lathe/internal/perm"
 	"lathe/internal/sys"
+	"lathe/internal/tool"
 	"lathe/internal/tool/bash"
+	"lathe/internal/tool/glob"
+	"lathe/internal/tool/webfetch"
 	"lathe/internal/tool/websearch"
 )
 
@@ -156,4 +160,45 @@ func (r *run) missingNote() string {
 		return ""
 	}
 	return "rules or the agent name tools that are not offered here: " + strings.Join(missing, ", ")
+}
+
+// fetchTool is the tool WebFetch, as the environment wants it.
+func (r *run) fetchTool() []tool.Tool {
+	getenv := r.place.Sys.Getenv
+	if sys.IsOn(getenv("CLAUDE_CODE_DISABLE_WEB_FETCH")) {
+		return nil
+	}
+	return []tool.Tool{webfetch.New(webfetch.Deps{
+		Ask: r.pageAsker(), UserAgent: "Lathe/" + sys.Version,
+		Timeout:  duration(getenv("CLAUDE_CODE_WEBFETCH_DEADLINE_MS"), 0),
+		CacheFor: duration(getenv("CLAUDE_CODE_WEBFETCH_CACHE_TTL_MS"), 0),
+	})}
+}
+
+// globDeps are what Glob works with, as the environment wants it: hidden and ignored files are found unless it says no.
+func (r *run) globDeps(ws *tool.Workspace) glob.Deps {
+	getenv := r.place.Sys.Getenv
+	return glob.Deps{
+		Workspace: ws, Hide: r.readDenied, Timeout: time.Duration(max(0, r.number("CLAUDE_CODE_GLOB_TIMEOUT_SECONDS"))) * time.Second,
+		SkipHidden: sys.IsOff(getenv("CLAUDE_CODE_GLOB_HIDDEN")), RespectIgnore: sys.IsOff(getenv("CLAUDE_CODE_GLOB_NO_IGNORE")),
+	}
+}
+
+// commandLimit is how long a command may run in the background; 0: as long as the session. Where a person watches they end it.
+func (r *run) commandLimit() time.Duration {
+	getenv := r.place.Sys.Getenv
+	switch {
+	case r.agent != nil:
+		return duration(getenv("CLAUDE_SUBAGENT_BG_SHELL_MAX_MS"), agentCommands)
+	case r.o.Entry == EntryTerminal:
+		return 0
+	}
+	return max(backgroundLimit, duration(getenv("BASH_DEFAULT_TIMEOUT_MS"), 0))
+}
+
+// outputChars is how much of a command's output the model gets at most, as the settings say; 0: they do not.
+func (r *run) outputChars() int {
+	n := 0
+	r.place.Settings.Decode("bashOutputMaxChars", &n)
+	return max(0, n)
 }

@@ -29,6 +29,9 @@ type Dirs struct {
 // IsOn reports whether the value of an environment variable switches something on.
 func IsOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
 
+// IsOff reports whether a variable says no; one that is not set does not.
+func IsOff(v string) bool { return v == "0" || strings.EqualFold(v, "false") }
+
 // List is the values of an environment variable, or of a flag, that holds several: commas or spaces are between them.
 func List(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })

@@ -67,6 +67,12 @@ func TestAtMostTenAtOnce(t *testing.T) {
 
 // A call that waits for its place when the user interrupts does not run.
 func TestInterruptWhileCallsWait(t *testing.T) {
+	for most, want := range map[int]int32{0: 10, 3: 3} {
+		interruptWhileCallsWait(t, most, want)
+	}
+}
+
+func interruptWhileCallsWait(t *testing.T, most int, want int32) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		ran := atomic.Int32{}
@@ -77,10 +83,10 @@ func TestInterruptWhileCallsWait(t *testing.T) {
 		}}
 		w := newWorld(slices.Repeat([]string{"W"}, 12)...)
 		time.AfterFunc(time.Second, func() { cancel(turn.ErrInterrupted) })
-		if err := stage(tools.Deps{}, waits).Run(ctx, w.t); !errors.Is(err, turn.ErrInterrupted) {
+		if err := stage(tools.Deps{Most: most}, waits).Run(ctx, w.t); !errors.Is(err, turn.ErrInterrupted) {
 			t.Errorf("error %v", err)
 		}
-		if n := ran.Load(); n != 10 || len(w.results()) != 12 {
+		if n := ran.Load(); n != want || len(w.results()) != 12 {
 			t.Errorf("%d ran; %q", n, w.results())
 		}
 	})

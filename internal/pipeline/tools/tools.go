@@ -18,7 +18,7 @@ import (
 // answers is the tool of structured answers.
 const answers = "StructuredOutput"
 
-// maxParallel is how many calls run beside each other.
+// maxParallel is how many calls run beside each other, unless Deps.Most says otherwise.
 const maxParallel = 10
 
 // Deps is what the stage needs.
@@ -59,6 +59,8 @@ type Deps struct {
 	Chosen func(t *turn.Turn)
 	// Structured returns the structured answer once a call gave it. Nil when none is asked for.
 	Structured func() []byte
+	// Most is how many calls run beside each other; 0 is 10.
+	Most int
 	// StructuredRetries is how often the model is asked again for a structured answer.
 	StructuredRetries int
 }
@@ -76,7 +78,10 @@ type Stage struct {
 
 // New returns the stage.
 func New(d Deps) *Stage {
-	return &Stage{Deps: d, early: map[string]*pending{}, asked: map[string]int{}, slots: make(chan struct{}, maxParallel)}
+	if d.Most <= 0 {
+		d.Most = maxParallel
+	}
+	return &Stage{Deps: d, early: map[string]*pending{}, asked: map[string]int{}, slots: make(chan struct{}, d.Most)}
 }
 
 // pending is a call that was started early.
@@ -113,7 +118,7 @@ func (s *Stage) Start(ctx context.Context, t *turn.Turn, call msg.Block) bool {
 	}
 	p := &pending{done: make(chan struct{})}
 	s.mu.Lock()
-	if _, dup := s.early[call.ID]; dup || s.held || len(s.early) >= maxParallel {
+	if _, dup := s.early[call.ID]; dup || s.held || len(s.early) >= s.Most {
 		s.mu.Unlock()
 		return false
 	}

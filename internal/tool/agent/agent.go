@@ -106,7 +106,7 @@ func schema(d Deps) json.RawMessage {
 		run += `,"name":{"type":"string","description":"for SendMessage"}`
 	}
 	return json.RawMessage(`{"type":"object","properties":{"description":{"type":"string","description":"3-5 words"},"prompt":{"type":"string"},` +
-		`"subagent_type":{"type":"string","description":"default ` + agent.General + `"},"model":{"type":"string","description":"only where the user asks for one"}` + run +
+		`"subagent_type":{"type":"string","description":"default ` + agent.General + `"},"model":{"type":"string","description":"only where the user asks for one"},"effort":{"type":"string","description":"the same"}` + run +
 		`},"required":["description","prompt"]}`)
 }
 
@@ -132,6 +132,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		Background *bool  `json:"run_in_background"`
 		Name       string `json:"name"`
 		Isolation  string `json:"isolation"`
+		Effort     string `json:"effort"`
 	}
 	if err := json.Unmarshal(call.Input, &in); err != nil {
 		return tool.Plan{}, fmt.Errorf("input of Agent: %w", err)
@@ -150,6 +151,9 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 	if r.Isolation = def.Isolation; in.Isolation != "" {
 		r.Isolation = in.Isolation
 	}
+	if r.Effort = strings.ToLower(strings.TrimSpace(in.Effort)); r.Effort != "" && !slices.Contains(efforts(), r.Effort) {
+		return tool.Plan{}, fmt.Errorf("effort is %q; it may be %s", in.Effort, strings.Join(efforts(), ", "))
+	}
 	if len(r.Name) > maxName {
 		return tool.Plan{}, fmt.Errorf("name is longer than %d bytes", maxName)
 	}
@@ -166,6 +170,8 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) { return t.d.Run(ctx, r) },
 	}, nil
 }
+
+func efforts() []string { return []string{"low", "medium", "high", "xhigh", "max"} }
 
 func (t *Tool) find(name string) (agent.Def, error) {
 	if name == "" {

@@ -91,3 +91,25 @@ func TestFramed(t *testing.T) {
 		}
 	}
 }
+
+func TestEffortOfACall(t *testing.T) {
+	var got Request
+	tl := New(Deps{Types: func() []agent.Def { return []agent.Def{{Name: agent.General}} }, Run: func(_ context.Context, r Request) (tool.Result, error) {
+		got = r
+		return tool.Result{}, nil
+	}})
+	in, err := tool.Canonical(tl, json.RawMessage(`{"description":"d","prompt":"p","effort":" High "}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := tl.Plan(context.Background(), tool.Call{Input: in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plan.Run(context.Background(), nil); err != nil || got.Effort != "high" {
+		t.Errorf("%v, %q", err, got.Effort)
+	}
+	if _, err := tl.Plan(context.Background(), tool.Call{Input: json.RawMessage(`{"description":"d","prompt":"p","effort":"huge"}`)}); err == nil {
+		t.Error("an effort that there is not was taken")
+	}
+}

@@ -26,7 +26,8 @@ const (
 	defaultTimeout = 120 * time.Second
 	maxTimeout     = 600 * time.Second
 	inlineLimit    = 30_000 // bytes of output that the model gets
-	maxInlineLimit = 80_000 // what proc.Output keeps of head and tail
+	maxInlineLimit = 150_000
+	maxOutputChars = 128_000
 	failureLimit   = 10_000 // the same for a command that failed
 )
 
@@ -47,6 +48,8 @@ type Deps struct {
 	Background bool   // commands may run in the background
 	// BackgroundLimit ends background runs after this time; 0 is never. Set it where nobody watches.
 	BackgroundLimit time.Duration
+	// OutputChars is how much of an output the model gets at most, up to 128,000 bytes; 0: as the environment says.
+	OutputChars int
 	// Sandbox changes how a command is started so that it runs confined; nil confines nothing. leave is the wish of
 	// the call to run outside. end, when not nil, must be called once the command has ended or could not be started;
 	// what it returns is told to the model.
@@ -73,7 +76,11 @@ func newBash(d Deps) *bash {
 	if d.Sandbox == nil {
 		d.Sandbox = func(*proc.Spec, string, bool) (SandboxEnd, error) { return nil, nil }
 	}
-	return &bash{Deps: d, limits: readLimits(d.Sys.Getenv)}
+	b := &bash{Deps: d, limits: readLimits(d.Sys.Getenv)}
+	if d.OutputChars > 0 {
+		b.limits.inline = min(d.OutputChars, maxOutputChars)
+	}
+	return b
 }
 
 type bash struct {

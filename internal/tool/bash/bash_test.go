@@ -288,3 +288,21 @@ func TestDefinitions(t *testing.T) {
 		t.Errorf("background runs are offered: %+v", def)
 	}
 }
+
+// The setting counts more than the environment, and neither more than there is room for.
+func TestOutputLimits(t *testing.T) {
+	for _, c := range []struct {
+		env     string
+		setting int
+		want    int
+	}{{"", 0, 30_000}, {"100000", 0, 100_000}, {"900000", 0, 150_000}, {"100000", 50_000, 50_000}, {"", 900_000, 128_000}} {
+		r := newRig(t, func(r *rig) { r.env["BASH_MAX_OUTPUT_LENGTH"], r.deps.OutputChars = c.env, c.setting })
+		if got := newBash(r.deps).limits.inline; got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+	r := newRig(t, func(r *rig) { r.deps.OutputChars = 128_000 })
+	if g := r.call(t.Context(), "Bash", map[string]any{"command": "head -c 120000 /dev/zero | tr '\\0' x"}); len(g.bash().Stdout) != 120_000 {
+		t.Errorf("%d bytes came", len(g.bash().Stdout))
+	}
+}

@@ -15,7 +15,8 @@ import (
 
 const (
 	progressEvery = 200 * time.Millisecond
-	progressLimit = 8 << 10 // bytes of new output that one report carries
+	keepOutput    = 80 << 10 // bytes of head and of tail that stay in memory at least
+	progressLimit = 8 << 10  // bytes of new output that one report carries
 	stopGrace     = time.Second
 )
 
@@ -97,7 +98,7 @@ func (j *job) start() error {
 		return err
 	}
 	name := "bash-" + fileName(j.callID)
-	opt := proc.OutputOptions{Create: func() (*os.File, error) { return create(j.ResultsDir(), name, ".txt") }}
+	opt := proc.OutputOptions{Keep: max(keepOutput, j.limits.inline), Create: func() (*os.File, error) { return create(j.ResultsDir(), name, ".txt") }}
 	if j.Clean != nil {
 		opt.Clean = j.Clean()
 	}

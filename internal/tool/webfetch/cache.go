@@ -5,10 +5,7 @@ import (
 	"time"
 )
 
-const (
-	cacheFor  = 15 * time.Minute
-	cacheSize = 16 << 20 // bytes of text
-)
+const cacheSize = 16 << 20 // bytes of text
 
 // page is what was fetched.
 type page struct {
@@ -24,6 +21,7 @@ type page struct {
 
 // cache keeps pages for a while; the oldest go first when they grow too large. It is safe for concurrent use.
 type cache struct {
+	life  time.Duration
 	mu    sync.Mutex
 	pages []page // oldest first
 	size  int
@@ -32,7 +30,7 @@ type cache struct {
 func (c *cache) get(url string, now time.Time) (page, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.pages) > 0 && now.Sub(c.pages[0].at) >= cacheFor {
+	for len(c.pages) > 0 && now.Sub(c.pages[0].at) >= c.life {
 		c.drop()
 	}
 	for i := len(c.pages) - 1; i >= 0; i-- {

@@ -42,6 +42,7 @@ type Deps struct {
 	Now       func() time.Time // nil is time.Now
 	UserAgent string           // empty is "Lathe"
 	Timeout   time.Duration    // for all of a call; 0 is 300 seconds
+	CacheFor  time.Duration    // how long a page is kept; 0 is 15 minutes
 }
 
 // Tool is the tool WebFetch, with its cache. It may be used by several calls at once.
@@ -67,7 +68,10 @@ func New(d Deps) *Tool {
 	if d.Timeout == 0 {
 		d.Timeout = 300 * time.Second
 	}
-	return &Tool{d: d}
+	if d.CacheFor == 0 {
+		d.CacheFor = 15 * time.Minute
+	}
+	return &Tool{d: d, cache: cache{life: d.CacheFor}}
 }
 
 // Input is the tool's canonical input.

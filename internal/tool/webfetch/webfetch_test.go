@@ -179,7 +179,7 @@ func TestAskAndCache(t *testing.T) {
 	if *hits != 1 {
 		t.Errorf("%d requests instead of one", *hits)
 	}
-	now = now.Add(cacheFor)
+	now = now.Add(15 * time.Minute)
 	fail = true
 	got, _, err := call(t, tl, in)
 	if want := "just text\n\n[The prompt could not be answered (overloaded); this is the page itself.]"; err != nil || got != want || *hits != 2 {
@@ -188,7 +188,7 @@ func TestAskAndCache(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
-	var c cache
+	c := cache{life: time.Hour}
 	for i := range 100 {
 		c.put(page{url: fmt.Sprint(i), text: strings.Repeat("x", 1<<20), at: time.Unix(int64(i), 0)})
 	}

@@ -1,0 +1,47 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// What people set in the environment and in settings for tools counts.
+func TestToolsAsTheEnvironmentWants(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "k")
+	t.Setenv("CLAUDE_CODE_DISABLE_WEB_FETCH", "1")
+	t.Setenv("CLAUDE_CODE_GLOB_HIDDEN", "false")
+	t.Setenv("CLAUDE_CODE_GLOB_NO_IGNORE", "0")
+	t.Setenv("CLAUDE_CODE_GLOB_TIMEOUT_SECONDS", "7")
+	t.Setenv("BASH_DEFAULT_TIMEOUT_MS", "2400000")
+	base := t.TempDir()
+	settings := filepath.Join(base, "settings.json")
+	if err := os.WriteFile(settings, []byte(`{"bashOutputMaxChars": 50000}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := demoOptions(base)
+	o.Recording, o.Settings = nil, settings
+	r, err := newRun(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	if _, has := r.tools.registry.Get("WebFetch"); has {
+		t.Error("WebFetch is offered")
+	}
+	g := r.globDeps(r.tools.workspace)
+	if !g.SkipHidden || !g.RespectIgnore || g.Timeout != 7*time.Second {
+		t.Errorf("%+v", g)
+	}
+	if n := r.outputChars(); n != 50000 {
+		t.Errorf("output: %d", n)
+	}
+	if d := r.commandLimit(); d != 40*time.Minute {
+		t.Errorf("background commands: %s", d)
+	}
+	r.o.Entry = EntryTerminal
+	if d := r.commandLimit(); d != 0 {
+		t.Errorf("background commands in the terminal: %s", d)
+	}
+}
