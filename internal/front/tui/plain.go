@@ -36,6 +36,8 @@ type plainAsk struct {
 }
 
 func runPlain(ctx context.Context, o Options) (Outcome, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	p := &plain{o: o, ctx: ctx, lines: make(chan string)}
 	p.say("Lathe %s. Type a prompt and press enter. /help tells the commands, /exit leaves, an empty line while it works stops it.", o.Version)
 	go p.read()
@@ -53,7 +55,11 @@ func runPlain(ctx context.Context, o Options) (Outcome, error) {
 		select {
 		case got = <-ready:
 		case l, ok := <-p.lines:
-			if !ok {
+			if !ok { // what is being started ends with us
+				cancel()
+				if got = <-ready; got.s != nil {
+					got.s.Close()
+				}
 				return Outcome{}, nil
 			}
 			p.typed(l)
@@ -63,8 +69,11 @@ func runPlain(ctx context.Context, o Options) (Outcome, error) {
 		return Outcome{Code: 1, Err: got.err}, nil
 	}
 	p.session = got.s
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
 	defer got.s.Close()
-	go p.events()
+	wg.Go(p.events)
 	if o.Pick { // the list, with the ids to name
 		p.hold()
 		p.send(event.Prompt{Text: "/resume"})

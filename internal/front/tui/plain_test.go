@@ -96,3 +96,23 @@ func TestPlainPromptWaitsForTheChoice(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// When the input ends while a session is being started, that is ended too before the program goes on.
+func TestPlainEndsTheStart(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	closed := false
+	out, err := runPlain(t.Context(), Options{
+		In: null, Out: null,
+		Start: func(ctx context.Context, _ Start) (*Session, error) {
+			<-ctx.Done()
+			return &Session{Close: func() { closed = true }}, nil
+		},
+	})
+	if err != nil || out.Code != 0 || !closed {
+		t.Errorf("%+v, %v, closed %v", out, err, closed)
+	}
+}
