@@ -64,7 +64,7 @@ func (r *run) assemble() error {
 // engine builds the session.
 func (r *run) engine() error {
 	r.restorePlan() // the model may depend on the mode
-	name := r.modelName()
+	name := r.chooseModel()
 	r.keepChoice(name)
 	if r.agent == nil {
 		r.doubtModels()

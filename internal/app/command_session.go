@@ -139,7 +139,7 @@ func (r *run) become(ctx context.Context, t *turn.Turn, conv *conversation.Conve
 func (r *run) rebuild(t *turn.Turn) error {
 	name := r.session.Model()
 	if r.conv.Resumed {
-		name = r.modelName()
+		name = r.chooseModel()
 	} else if pair := r.pair(); pair != "" {
 		r.keepModel(pair)
 	}

@@ -12,9 +12,10 @@ import (
 	"lathe/internal/sys"
 )
 
-// modelName applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, what a resumed
-// session used last, settings, ANTHROPIC_DEFAULT_MODEL, the default.
-func (r *run) modelName() string {
+// chooseModel applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, what a resumed
+// session used last, settings, ANTHROPIC_DEFAULT_MODEL, the default. It remembers whether that is a pair of models, which
+// follows the permission mode from here on.
+func (r *run) chooseModel() string {
 	if r.agent != nil {
 		return r.agent.model
 	}

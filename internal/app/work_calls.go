@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,26 @@ func (p patient) Call(ctx context.Context, call mcp.Call) (mcp.Result, error) {
 	}
 }
 
+// headBytes is how much of a call's result is kept in memory once it has ended in the background: tasks stay in the list, and the
+// whole is in its file.
+const headBytes = 128 << 10
+
+// head is the outcome without what is too much to keep.
+func (o agentOutcome) head(file string) agentOutcome {
+	left := headBytes
+	for i, c := range o.completed.Content {
+		if len(c.Text) <= left {
+			left -= len(c.Text)
+			continue
+		}
+		kept := slices.Clone(o.completed.Content[:i+1])
+		kept[i].Text = strings.ToValidUTF8(c.Text[:left], "") + "\n… (cut here; the whole is in " + file + ")"
+		o.completed.Content = kept
+		break
+	}
+	return o
+}
+
 // newBackCall is a call of a server's tool that begins, and may go to the background.
 func newBackCall(call mcp.Call, now time.Time) *backAgent {
 	b := &backAgent{server: call.Tool.Server, kind: call.Tool.FullName, depth: 1, done: make(chan struct{}), moved: make(chan struct{})}
@@ -154,7 +175,7 @@ func (w *work) called(ctx context.Context, b *backAgent, res mcp.Result, err err
 		out.completed.Content = append(out.completed.Content, toolagent.Content{Type: "text", Text: text})
 	}
 	w.mu.Lock()
-	b.State, b.Ended, b.outcome, b.err = state, w.r.place.Sys.Now(), out, err
+	b.State, b.Ended, b.outcome, b.err = state, w.r.place.Sys.Now(), out.head(b.OutputFile), err
 	task, back := b.Task, b.back
 	w.mu.Unlock()
 	if !back {

@@ -11,6 +11,7 @@ import (
 
 	"lathe/internal/mcp"
 	"lathe/internal/msg"
+	toolagent "lathe/internal/tool/agent"
 	"lathe/internal/tool/bash"
 )
 
@@ -155,5 +156,21 @@ func TestCallsOutsideTurns(t *testing.T) {
 	served.work.agents = append(served.work.agents, b)
 	if p, ok := served.work.Next(); ok || served.work.Linger(0) != 0 {
 		t.Errorf("a turn is asked for: %q", p.Text)
+	}
+}
+
+// Of a large result only the head stays in memory, and says where the rest is.
+func TestOutcomeHead(t *testing.T) {
+	small := agentOutcome{completed: toolagent.Completed{Content: []toolagent.Content{{Text: "a"}, {Text: "b"}}}}
+	if got := small.head("f"); len(got.completed.Content) != 2 || got.completed.Content[1].Text != "b" {
+		t.Errorf("small: %+v", got)
+	}
+	large := agentOutcome{completed: toolagent.Completed{Content: []toolagent.Content{{Text: "a"}, {Text: strings.Repeat("ä", headBytes)}, {Text: "gone"}}}}
+	got := large.head("the-file").completed.Content
+	if len(got) != 2 || len(got[1].Text) > headBytes+100 || !strings.HasSuffix(got[1].Text, "ä\n… (cut here; the whole is in the-file)") {
+		t.Errorf("large: %d parts", len(got))
+	}
+	if len(large.completed.Content[1].Text) != 2*headBytes {
+		t.Error("the whole, which is written to the file, was changed")
 	}
 }
