@@ -195,7 +195,7 @@ func TestServerResourcesAndPrompts(t *testing.T) {
 		t.Errorf("sent: %s", body)
 	}
 	o := r.must("-p", "/mcp", "--mcp-config", config)
-	if !strings.Contains(o.out, "notes                connected") || !strings.Contains(o.out, "5 tools, 1 prompts; notes 1.0") {
+	if !strings.Contains(o.out, "notes                connected") || !strings.Contains(o.out, "5 tools, 1 prompt; notes 1.0") {
 		t.Errorf("/mcp: %s", o.out)
 	}
 	r.legal()

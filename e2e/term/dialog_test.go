@@ -108,7 +108,7 @@ func TestEditDialog(t *testing.T) {
 		s.keys("<space>") // refuse the first hunk
 		s.waitFor("1 hunk refused")
 		s.keys("<enter>")
-		s.waitFor("Written.")
+		s.waitFor("Written.", "· in part")
 		if got := r.read("list.txt"); got != "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\nTWELVE\n" {
 			t.Errorf("the file holds %q", got)
 		}

@@ -37,6 +37,25 @@ func TestCutTurnIsToldOf(t *testing.T) {
 	said(s, "go on", "The rest.")
 }
 
+// A call that ran when the program was killed is shown with the session that goes on.
+func TestCutCallIsShown(t *testing.T) {
+	r := newRig(t, fakeapi.Sequence(answer(bash("echo begun; cat hold")), fakeapi.Text("The rest.")))
+	if err := syscall.Mkfifo(filepath.Join(r.dir, "hold"), 0o600); err != nil { // the command waits for ever
+		t.Fatal(err)
+	}
+	s := r.start(80, 30)
+	s.waitFor("manual mode")
+	s.keys("go<enter>")
+	s.waitFor("cat hold", "Yes")
+	s.keys("y")
+	s.waitFor("begun")
+	s.signal(syscall.SIGKILL)
+	s.end()
+	s = r.start(80, 30, "--continue")
+	s.waitFor("✗ Bash echo begun; cat hold", "cut off: Lathe ended while it ran", "The last turn did not come to its end")
+	said(s, "go on", "The rest.")
+}
+
 // A long prompt is sent whole, shown by its head, and whole in the transcript.
 func TestLongPromptIsShortened(t *testing.T) {
 	r := newRig(t, fakeapi.Sequence(fakeapi.Text("Read.")))

@@ -86,7 +86,7 @@ func (r *run) checkSettings() []check {
 		out = append(out, check{checkNote, "settings", n})
 	}
 	if out == nil {
-		out = append(out, check{checkOK, "settings", fmt.Sprintf("%d files, nothing wrong with them", len(r.place.Settings.Layers))})
+		out = append(out, check{checkOK, "settings", count(len(r.place.Settings.Layers), "file") + ", nothing wrong"})
 	}
 	return out
 }
@@ -200,7 +200,7 @@ func (r *run) checkMemory() check {
 
 func (r *run) checkSkills() check {
 	all := r.skills()
-	text := fmt.Sprintf("%d skills and commands of files", len(all))
+	text := count(len(all), "skill or command of files", "skills and commands of files")
 	full := skill.Listing(all, 1<<30, 0)
 	if budget := r.listingBudget(); len([]rune(full)) > budget {
 		return check{checkNote, "skills", fmt.Sprintf("%s; their descriptions are longer than the %d characters that the model is given, so some are left out", text, budget)}

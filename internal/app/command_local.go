@@ -291,3 +291,14 @@ func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
 	}
 	return text, nil
 }
+
+// count is a number with what it counts; many is the plural, where an s does not make it.
+func count(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -73,7 +73,7 @@ func (r *run) cmdResume(ctx context.Context, t *turn.Turn, args string) (string,
 	if err := r.become(ctx, t, conv, byResume); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("Resumed %s: %s (%d messages)", r.conv.Log.ID(), or(first(meta.Title, event.OneLine(meta.Prompt, 80)), "no title"), len(r.conv.State.Messages)), nil
+	return fmt.Sprintf("Resumed %s: %s (%s)", r.conv.Log.ID(), or(first(meta.Title, event.OneLine(meta.Prompt, 80)), "no title"), count(len(r.conv.State.Messages), "message")), nil
 }
 
 // cmdFork copies the session and goes on with the copy; the old one stays as it is. args is a name for the copy.

@@ -217,7 +217,7 @@ func answerText(messages []msg.Message, n int) (string, error) {
 		answers = append(answers, text)
 	}
 	if len(answers) < n {
-		return "", fmt.Errorf("there are %d answers with text", len(answers))
+		return "", fmt.Errorf("there is no such answer: this session has %s with text", count(len(answers), "answer"))
 	}
 	return answers[n-1], nil
 }

@@ -146,7 +146,7 @@ func ServerList(list []mcp.Status) string {
 	for _, st := range list {
 		fmt.Fprintf(&b, "%-20s %-10s %-8s", st.Name, st.State, st.Scope.Name())
 		if st.State == mcp.Connected {
-			fmt.Fprintf(&b, " %d tools, %d prompts", len(st.Tools), len(st.Prompts))
+			fmt.Fprintf(&b, " %s, %s", count(len(st.Tools), "tool"), count(len(st.Prompts), "prompt"))
 			if st.Server != "" {
 				fmt.Fprintf(&b, "; %s %s, protocol %s", event.InertLine(st.Server), event.InertLine(st.Version), event.InertLine(st.Protocol))
 			}

@@ -2,14 +2,17 @@ package app
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"lathe/internal/msg"
 	"lathe/internal/pipeline/model"
 	"lathe/internal/pipeline/normalize"
 	"lathe/internal/price"
 	"lathe/internal/sys"
+	"lathe/internal/turn"
 )
 
 // chooseModel applies the documented order: what a recording was made with, flag, ANTHROPIC_MODEL, what a resumed
@@ -64,6 +67,23 @@ func (r *run) keepModel(name string) {
 	if err := r.conv.Log.Keep(modelKind, name); err != nil {
 		r.warn("remember the model: " + err.Error())
 	}
+}
+
+// forgetModel is for a turn that ended because the API does not know the model: later runs of the session begin with the one
+// that answered last, or with the one of the settings.
+func (r *run) forgetModel(t *turn.Turn) {
+	all := t.Messages
+	if n := len(all); n == 0 || all[n-1].APIError != "model_not_found" {
+		return
+	}
+	name := r.defaultModel()
+	for _, m := range slices.Backward(all) {
+		if m.Kind == msg.KindAssistant && m.APIError == "" && m.Model != "" {
+			name = m.Model
+			break
+		}
+	}
+	r.keepModel(name)
 }
 
 // resolve1m turns an alias into a model id and keeps the suffix that asks for the long window: the table knows by

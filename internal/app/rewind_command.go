@@ -104,7 +104,7 @@ func (r *run) rewindList(list []point) string {
 	for _, p := range list {
 		when := p.Time.Local().Format("15:04:05")
 		if p.RewindTo != "" {
-			fmt.Fprintf(&b, "   -  %s  [files were put back; %d files; /rewind undo takes the last of these back]\n", when, len(p.Files))
+			fmt.Fprintf(&b, "   -  %s  [files were put back; %s; /rewind undo takes the last of these back]\n", when, count(len(p.Files), "file"))
 			continue
 		}
 		what := "no files changed"
@@ -112,7 +112,7 @@ func (r *run) rewindList(list []point) string {
 		case !p.HasFiles:
 			what = "files not kept"
 		case len(p.Files) > 0:
-			what = fmt.Sprintf("%d files, +%d -%d lines", len(p.Files), p.Insertions, p.Deletions)
+			what = fmt.Sprintf("%s, +%d -%d lines", count(len(p.Files), "file"), p.Insertions, p.Deletions)
 		}
 		fmt.Fprintf(&b, "%4d  %s  %s  (%s)\n", n, when, event.OneLine(p.Text, 60), what)
 		n--
@@ -130,7 +130,10 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 	would := map[bool]string{true: "Would put back", false: "Put back"}[in.DryRun]
 	if in.What != backFiles {
 		gone := map[bool]string{true: "would be left out", false: "are left out; the transcript keeps them"}[in.DryRun]
-		fmt.Fprintf(&b, "Conversation: back to before %q; %d messages %s.\n", event.OneLine(out.Prompt, 60), out.LeftOut, gone)
+		if out.LeftOut == 1 && !in.DryRun {
+			gone = "is left out; the transcript keeps it"
+		}
+		fmt.Fprintf(&b, "Conversation: back to before %q; %s %s.\n", event.OneLine(out.Prompt, 60), count(out.LeftOut, "message"), gone)
 	}
 	if in.What == backConversation {
 		return strings.TrimRight(b.String(), "\n")
@@ -138,7 +141,7 @@ func (r *run) rewindText(in rewindRequest, out rewound) string {
 	if !out.CanRewind {
 		return b.String() + "Error: " + out.Error
 	}
-	fmt.Fprintf(&b, "%s %d files (+%d -%d lines).\n", would, len(out.FilesChanged), out.Insertions, out.Deletions)
+	fmt.Fprintf(&b, "%s %s (+%d -%d lines).\n", would, count(len(out.FilesChanged), "file"), out.Insertions, out.Deletions)
 	for _, f := range out.FilesChanged {
 		fmt.Fprintf(&b, "  %s\n", event.InertLine(r.tools.workspace.Rel(f)))
 	}

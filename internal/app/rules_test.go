@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -226,5 +227,18 @@ func TestLastingAnswerApprovesOnlyItself(t *testing.T) {
 				t.Error("hooks that came meanwhile were approved by the answer")
 			}
 		})
+	}
+}
+
+// Why parts of a project do not count is said once.
+func TestJoinUntrusted(t *testing.T) {
+	hooks := "the hooks in h.json are not run: this project" + untrustedWhy
+	got := joinUntrusted([]string{"a", ignoredGrants(2), "b", hooks})
+	want := []string{"a", "this project" + untrustedWhy + ": 2 permission grants of this project are ignored; the hooks in h.json are not run", "b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := joinUntrusted([]string{hooks}); !slices.Equal(got, []string{hooks}) {
+		t.Errorf("%q", got)
 	}
 }

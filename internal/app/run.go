@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -180,9 +181,37 @@ func (r *run) tellNotes() {
 	for _, n := range r.place.Settings.Problems {
 		r.warn(n)
 	}
-	for _, n := range append(r.place.Notes, r.conv.State.Notes...) {
+	for _, n := range append(joinUntrusted(r.place.Notes), r.conv.State.Notes...) {
 		r.warn(n)
 	}
+}
+
+// untrustedWhy ends the notes of what of a project does not count.
+const untrustedWhy = " is not trusted (lathe trust, or --trust for one run)"
+
+// joinUntrusted says once why several parts of a project do not count.
+func joinUntrusted(notes []string) []string {
+	var out, parts []string
+	at := -1
+	for _, n := range notes {
+		what, ours := strings.CutSuffix(n, untrustedWhy)
+		what, colon := strings.CutSuffix(what, ": this project")
+		if !colon {
+			what, colon = strings.CutSuffix(what, ": it")
+		}
+		if !ours || !colon {
+			out = append(out, n)
+			continue
+		}
+		if parts = append(parts, what); at < 0 {
+			at = len(out)
+			out = append(out, n)
+		}
+	}
+	if len(parts) > 1 {
+		out[at] = "this project" + untrustedWhy + ": " + strings.Join(parts, "; ")
+	}
+	return out
 }
 
 // close ends what the run has started.
@@ -242,6 +271,7 @@ func (r *run) afterTurn(t *turn.Turn) {
 	r.toolStage.Wait()
 	if r.agent == nil {
 		r.keepDir()
+		r.forgetModel(t)
 		r.said.forget() // the session has them now, where they were not taken back
 	}
 	if t.Stop == nil {

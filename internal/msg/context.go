@@ -13,6 +13,17 @@ func Context(source, text string) Block {
 	return Text(fmt.Sprintf("<context source=%q>\n%s\n</context>", source, WithoutMarks(strings.TrimRight(text, "\n"))))
 }
 
+// ContextText is what stands between the marks of a context block, for people; other texts are returned as they are.
+func ContextText(text string) string {
+	rest, ok := strings.CutPrefix(text, "<context source=")
+	_, rest, begun := strings.Cut(rest, ">\n")
+	inner, ended := strings.CutSuffix(rest, "\n</context>")
+	if !ok || !begun || !ended {
+		return text
+	}
+	return inner
+}
+
 // WithoutMarks spells the marks of context blocks in a text so that they end or begin none: what a file or a server says must
 // not look like what the program or the user says.
 func WithoutMarks(text string) string {

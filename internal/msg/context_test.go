@@ -21,3 +21,11 @@ func FuzzContext(f *testing.F) {
 		}
 	})
 }
+
+func TestContextText(t *testing.T) {
+	for in, want := range map[string]string{Context("memory", "a\nb").Text: "a\nb", "plain": "plain", "<context source=\"x\">\nhalf": "<context source=\"x\">\nhalf"} {
+		if got := ContextText(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}

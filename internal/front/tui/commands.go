@@ -100,7 +100,7 @@ func (u *ui) showContext() {
 func (u *ui) pickTheme(name string) {
 	was := u.th
 	use := func(name string) {
-		u.th = theme.Named(name, u.depth, u.dark)
+		u.th, u.themeName = theme.Named(name, u.depth, u.dark), name
 		u.query("save_setting", map[string]any{"key": "theme", "value": name}, func(r event.Reply) {
 			if r.Err != "" {
 				u.hint = "the theme holds for this session"
@@ -118,10 +118,23 @@ func (u *ui) pickTheme(name string) {
 		return
 	}
 	var list []entry
-	for _, n := range theme.Names() {
-		list = append(list, entry{name: n})
+	at := -1
+	for i, n := range theme.Names() {
+		note := ""
+		if n == "auto" {
+			note = "after the terminal's background"
+		}
+		if n == u.themeName {
+			at, note = i, strings.TrimSuffix("now · "+note, " · ")
+		}
+		list = append(list, entry{name: n, note: note})
 	}
-	p := newPicker("Colours", list, func(e entry) { use(e.name) })
+	title := "Colours"
+	if at < 0 { // a file of the user's own
+		title += " · now " + u.themeName
+	}
+	p := newPicker(title, list, func(e entry) { use(e.name) })
+	p.list.Go(max(0, at))
 	p.context = "ThemePicker"
 	p.closed = func() { u.th = was }
 	p.preview = func(u *ui, e entry, cols, _ int) []string {

@@ -342,6 +342,9 @@ func (u *ui) toolResult(b msg.Block, m msg.Message) {
 	} else if c, ok := u.work.call(b.ToolUseID); ok {
 		it.name, it.input, it.summary = c.Name, c.Input, summaryOf(c.Name, c.Input)
 	}
+	if c, ok := u.work.call(b.ToolUseID); ok && !it.isError {
+		it.changed = changedEdit(c.Input, m.ToolOutput)
+	}
 	if it.name == "TodoWrite" && !it.isError {
 		u.todos = readTodos(it.input)
 	}
@@ -355,6 +358,24 @@ func (u *ui) toolResult(b msg.Block, m msg.Message) {
 	}
 	u.add(it)
 	u.work.phase = "preparing"
+}
+
+// changedEdit reports whether a file tool wrote another text than the model asked for: hunks of it were refused, or a hook
+// changed it.
+func changedEdit(input, output json.RawMessage) bool {
+	var asked struct {
+		New     *string `json:"new_string"`
+		Content *string `json:"content"`
+	}
+	var done struct {
+		New     *string `json:"newString"`
+		Content *string `json:"content"`
+	}
+	if json.Unmarshal(input, &asked) != nil || json.Unmarshal(output, &done) != nil {
+		return false
+	}
+	differs := func(a, b *string) bool { return a != nil && b != nil && *a != *b }
+	return differs(asked.New, done.New) || differs(asked.Content, done.Content)
 }
 
 func (u *ui) shown(id string) bool {

@@ -34,5 +34,6 @@ type item struct {
 	isError           bool
 	dur               time.Duration
 	decision          perm.Decision
+	changed           bool // the call ran with another input than the model gave
 	open              bool // shown whole on the full screen
 }

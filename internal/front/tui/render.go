@@ -162,6 +162,9 @@ func (u *ui) renderTool(it *item, whole bool) []width.Line {
 	if it.dur >= time.Second {
 		line += u.th.Faint.Paint(" · " + span(it.dur))
 	}
+	if it.changed {
+		line += u.th.Warning.Paint(" · " + changedBy(it.decision))
+	}
 	out := []width.Line{{Text: line, Hang: "  "}}
 	if whole {
 		if text := allowedBy(it.decision); text != "" {
@@ -175,6 +178,14 @@ func (u *ui) renderTool(it *item, whole bool) []width.Line {
 		return append(out, d...)
 	}
 	return append(out, u.resultText(it, whole)...)
+}
+
+// changedBy says that a change was made in part, or another one than the model wanted.
+func changedBy(d perm.Decision) string {
+	if d.Source.Kind == "person" {
+		return "in part: hunks of it were refused"
+	}
+	return "not as the model wanted it"
 }
 
 // allowedBy says why a call ran. Why one was denied stands in its result.

@@ -78,7 +78,7 @@ func ago(d time.Duration) string {
 	case d < 24*time.Hour:
 		return fmt.Sprintf("%d h ago", int(d.Hours()))
 	case d < 60*24*time.Hour:
-		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+		return count(int(d.Hours()/24), "day") + " ago"
 	}
 	return fmt.Sprintf("%d months ago", int(d.Hours()/24/30))
 }

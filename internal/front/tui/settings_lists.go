@@ -273,7 +273,7 @@ func (u *ui) switched(key, value string) {
 	set := &u.session.Settings
 	switch text := strings.Trim(value, `"`); key {
 	case "theme":
-		u.th = theme.Named(text, u.depth, u.dark)
+		u.th, u.themeName = theme.Named(text, u.depth, u.dark), text
 	case "editorMode":
 		u.setVim(text == "vim")
 	case "prefersReducedMotion":

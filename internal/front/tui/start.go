@@ -124,18 +124,35 @@ const resumedShown = 40
 // earlier takes the messages of a conversation that goes on.
 func (u *ui) earlier(list []msg.Message) {
 	old := max(0, len(list)-resumedShown)
+	answered := map[string]bool{}
+	for _, m := range list {
+		for _, b := range m.Blocks {
+			answered[b.ToolUseID] = true
+		}
+	}
+	show := func(m msg.Message) {
+		u.message(m, "")
+		for _, b := range m.Blocks { // the program ended while they ran
+			if m.Kind == msg.KindAssistant && b.Type == msg.TypeToolUse && !answered[b.ID] && u.tool(b.ID) == nil {
+				u.add(item{kind: kindTool, id: b.ID, name: b.Name, summary: summaryOf(b.Name, b.Input), input: b.Input, isError: true, text: cutCall})
+			}
+		}
+	}
 	u.silent = true
 	for _, m := range list[:old] {
-		u.message(m, "")
+		show(m)
 	}
 	u.silent = false
 	if old > 0 {
 		u.print(width.Line{}, width.Line{Text: u.th.Faint.Paint(fmt.Sprintf("… %s · ctrl+o shows all", count(old, "earlier message")))})
 	}
 	for _, m := range list[old:] {
-		u.message(m, "")
+		show(m)
 	}
 }
+
+// cutCall stands below a call that has no result.
+const cutCall = "cut off: Lathe ended while it ran; what it had done by then stays done"
 
 // cutOff reports whether a conversation ends in the middle of a turn.
 func cutOff(list []msg.Message) bool {
@@ -168,6 +185,7 @@ func (u *ui) settings(s Settings) {
 			u.notice("warning", w)
 		}
 	}
+	u.themeName = first(s.Theme, "auto")
 	if s.Theme != "" && s.CustomTheme == nil {
 		u.th = theme.Named(s.Theme, u.depth, u.dark)
 	}

@@ -31,16 +31,17 @@ const resizeWait = 50 * time.Millisecond
 
 // ui is the screen and all of its state. Only the goroutine of Run touches it.
 type ui struct {
-	o      Options
-	ctx    context.Context
-	tty    *term.Terminal
-	inline *screen.Inline
-	full   *fullView // nil on the inline screen
-	th     theme.Theme
-	depth  theme.Depth
-	dark   bool
-	cols   int
-	rows   int
+	o         Options
+	ctx       context.Context
+	tty       *term.Terminal
+	inline    *screen.Inline
+	full      *fullView // nil on the inline screen
+	th        theme.Theme
+	themeName string // as it was chosen: auto is dark or light
+	depth     theme.Depth
+	dark      bool
+	cols      int
+	rows      int
 
 	session   *Session
 	starting  bool
@@ -151,7 +152,7 @@ func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
 		frame: stopped(), tick: stopped(), resize: stopped(),
 	}
 	u.dark, _ = theme.DarkBackground(o.Getenv) // until the terminal answers
-	u.th = theme.Named("auto", u.depth, u.dark)
+	u.th, u.themeName = theme.Named("auto", u.depth, u.dark), "auto"
 	u.links = knowsLinks(o.Getenv)
 	u.prompt = newPrompt()
 	u.print(width.Line{Text: u.th.Strong.Paint("Lathe") + u.th.Muted.Paint(" "+o.Version+"  "+width.Inert(o.Cwd))})

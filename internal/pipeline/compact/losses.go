@@ -49,6 +49,9 @@ func told(m metadata, skills, files, lists int, n keptNames) string {
 
 func (l *losses) String() string {
 	s := fmt.Sprintf("%d messages, of them %d with tool results", l.Messages, l.Results)
+	if l.Messages == 1 {
+		s = "1 message"
+	}
 	if l.Media > 0 {
 		s += fmt.Sprintf(", %d images or documents", l.Media)
 	}

@@ -100,7 +100,7 @@ func describe(m msg.Message) string {
 	for _, b := range m.Blocks {
 		switch b.Type {
 		case msg.TypeText:
-			parts = append(parts, clip(b.Text, 80))
+			parts = append(parts, clip(msg.ContextText(b.Text), 80))
 		case msg.TypeToolUse:
 			parts = append(parts, b.Name+" "+clip(inputText(b.Input), 60))
 		case msg.TypeToolResult:

@@ -165,14 +165,15 @@ const minDetail = 14
 // Rows draws the window: a pointer, the text with what matched, the detail where there is room for it.
 func (l *List) Rows(th *theme.Theme, cols int) []string {
 	end := min(l.top+l.height, len(l.hits))
-	column := 0 // of the details
+	column, detail := 0, 0 // where the details begin; the longest of them
 	for _, h := range l.hits[l.top:end] {
-		column = max(column, width.Of(width.Inert(l.items[h.index].Text)))
+		it := l.items[h.index]
+		column, detail = max(column, width.Of(width.Inert(it.Text))), max(detail, width.Of(width.Inert(it.Detail)))
 	}
-	if cols >= minDetail*3 {
-		column = min(column, cols/2)
+	if cols >= minDetail*3 { // a half of the row, and what the details do not need of the other one
+		column = min(column, max(cols/2, cols-4-detail))
 	}
-	details := cols-2-column-2 >= minDetail // else the text has the row for itself
+	details := cols-2-column-2 >= min(minDetail, detail) // else the text has the row for itself
 	out := make([]string, 0, end-l.top)
 	for i := l.top; i < end; i++ {
 		it, h := l.items[l.hits[i].index], l.hits[i]

@@ -75,3 +75,16 @@ func FuzzList(f *testing.F) {
 		}
 	})
 }
+
+// What the details do not need of a row is the text's.
+func TestLongTextBesideShortDetail(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	l := New([]Item{{Text: long, Detail: "session"}, {Text: "short", Detail: "local"}})
+	th := theme.Theme{}
+	if got := l.Rows(&th, 80); got[0] != "› "+long+"  session" || got[1] != "  short"+strings.Repeat(" ", 57)+"local" {
+		t.Errorf("%q", got)
+	}
+	if got := l.Rows(&th, 50); got[0] != "› "+long[:38]+"…  session" {
+		t.Errorf("%q", got)
+	}
+}
