@@ -360,24 +360,6 @@ func (u *ui) toolResult(b msg.Block, m msg.Message) {
 	u.work.phase = "preparing"
 }
 
-// changedEdit reports whether a file tool wrote another text than the model asked for: hunks of it were refused, or a hook
-// changed it.
-func changedEdit(input, output json.RawMessage) bool {
-	var asked struct {
-		New     *string `json:"new_string"`
-		Content *string `json:"content"`
-	}
-	var done struct {
-		New     *string `json:"newString"`
-		Content *string `json:"content"`
-	}
-	if json.Unmarshal(input, &asked) != nil || json.Unmarshal(output, &done) != nil {
-		return false
-	}
-	differs := func(a, b *string) bool { return a != nil && b != nil && *a != *b }
-	return differs(asked.New, done.New) || differs(asked.Content, done.Content)
-}
-
 func (u *ui) shown(id string) bool {
 	for i := len(u.items) - 1; i >= 0 && i > len(u.items)-20; i-- {
 		if u.items[i].kind == kindTool && u.items[i].id == id {

@@ -37,3 +37,21 @@ type item struct {
 	changed           bool // the call ran with another input than the model gave
 	open              bool // shown whole on the full screen
 }
+
+// changedEdit reports whether a file tool wrote another text than the model asked for: hunks of it were refused, or a hook
+// changed it.
+func changedEdit(input, output json.RawMessage) bool {
+	var asked struct {
+		New     *string `json:"new_string"`
+		Content *string `json:"content"`
+	}
+	var done struct {
+		New     *string `json:"newString"`
+		Content *string `json:"content"`
+	}
+	if json.Unmarshal(input, &asked) != nil || json.Unmarshal(output, &done) != nil {
+		return false
+	}
+	differs := func(a, b *string) bool { return a != nil && b != nil && *a != *b }
+	return differs(asked.New, done.New) || differs(asked.Content, done.Content)
+}
