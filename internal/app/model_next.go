@@ -85,19 +85,25 @@ func (r *run) suggestNext(t *turn.Turn) {
 	})
 }
 
+// speaker is who said a message of the conversation, for a side question about it; "" for what neither of the two said.
+func speaker(m msg.Message) string {
+	switch {
+	case m.Kind == msg.KindAssistant && m.APIError == "":
+		return "assistant"
+	case m.Kind == msg.KindUser && !m.Meta && m.SourceAssistant == "":
+		return "user"
+	}
+	return ""
+}
+
 // nextQuestion holds the end of what was said.
 func nextQuestion(messages []msg.Message) string {
 	var parts []string
 	size := 0
 	for i := len(messages) - 1; i >= 0 && size < nextText; i-- {
-		m, who := messages[i], ""
-		switch {
-		case m.Kind == msg.KindAssistant && m.APIError == "":
-			who = "assistant"
-		case m.Kind == msg.KindUser && !m.Meta && m.SourceAssistant == "":
-			who = "user"
-		}
-		if text := strings.TrimSpace(m.Text()); who != "" && text != "" {
+		m := messages[i]
+		who, text := speaker(m), strings.TrimSpace(m.Text())
+		if who != "" && text != "" {
 			text = event.Cut(text, nextText/2)
 			size += len(text)
 			parts = append([]string{who + ": " + text}, parts...)

@@ -41,16 +41,11 @@ func btwQuestion(messages []msg.Message, question string) string {
 	var parts []string
 	asked, size := 0, 0
 	for i := len(messages) - 1; i >= 0 && asked < btwExchanges; i-- {
-		m, who := messages[i], ""
-		switch {
-		case m.Kind == msg.KindAssistant && m.APIError == "":
-			who = "assistant"
-		case m.Kind == msg.KindUser && !m.Meta && m.SourceAssistant == "":
-			who = "user"
-		case m.Kind == msg.KindSummary:
+		m := messages[i]
+		who, text := speaker(m), strings.TrimSpace(m.Text())
+		if m.Kind == msg.KindSummary {
 			who = "summary of what came before"
 		}
-		text := strings.TrimSpace(m.Text())
 		if who == "" || text == "" {
 			continue
 		}

@@ -1,6 +1,7 @@
 package filewatch
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -179,11 +180,6 @@ func compare(was, now map[string]string) []Change {
 			out = append(out, Change{path, "unlink"})
 		}
 	}
-	slices.SortFunc(out, func(a, b Change) int {
-		if a.Path < b.Path {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return out
 }

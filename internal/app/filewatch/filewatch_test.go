@@ -1,6 +1,8 @@
 package filewatch
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,5 +26,27 @@ func TestFileChanges(t *testing.T) {
 		if diff := cmp.Diff(c.want, compare(c.was, c.now)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// What is no file has no state, so that a folder in its place says that it is gone.
+func TestFileState(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	if s := fileState(path); s != "" {
+		t.Errorf("of nothing: %q", s)
+	}
+	if s := fileState(dir); s != "" {
+		t.Errorf("of a folder: %q", s)
+	}
+	if err := os.WriteFile(path, []byte("a"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := fileState(path)
+	if err := os.WriteFile(path, []byte("ab"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if after := fileState(path); before == "" || after == before {
+		t.Errorf("%q, then %q", before, after)
 	}
 }

@@ -35,6 +35,9 @@ func TestStyle(t *testing.T) {
 	for range 6 {
 		expect(t, "no reminder yet", pass(), "no Terse")
 		prompt()
+		w.t.Messages = append(w.t.Messages, // neither is a prompt
+			msg.Message{Kind: msg.KindUser, Meta: true, Blocks: []msg.Block{msg.Text("of the program")}},
+			msg.Message{Kind: msg.KindUser, Blocks: []msg.Block{msg.ToolResult("1", false, msg.Text("a result"))}})
 	}
 	expect(t, "a reminder", pass(), "Terse is still in force", "no text of")
 	expect(t, "one reminder", pass(), "no Terse")

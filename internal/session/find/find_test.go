@@ -87,6 +87,14 @@ func TestFind(t *testing.T) {
 		t.Errorf("%q", rows)
 	}
 
+	found, err := find.List(t.Context(), store, here, find.Query{Text: "its tests"})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
+	}
+	if rows := find.Rows(found, find.Query{Text: "its tests", All: true}, now); !strings.Contains(rows, "\n    "+here+"\n") || !strings.HasSuffix(rows, "\n    … and its tests") {
+		t.Errorf("where it stands, and what was said: %q", rows)
+	}
+
 	for ref, want := range map[string]string{"": young, "parser": old, old: old} {
 		if m, err := find.Named(store, here, ref); err != nil || m.ID != want {
 			t.Errorf("%q is %s, %v", ref, m.ID, err)
