@@ -77,6 +77,9 @@ func watchRig(t *testing.T) (r *run, say func(line string), news func(wake bool,
 // next one, and asks for no further turn.
 func TestLinesOfAWatchAreToldOnce(t *testing.T) {
 	r, say, news := watchRig(t)
+	if r.work.Linger(time.Minute) == 0 {
+		t.Error("a run does not wait for its watch")
+	}
 	say("one")
 	items := news(true, "printed:\none")
 	say("two")

@@ -106,7 +106,7 @@ func schema(d Deps) json.RawMessage {
 		run += `,"name":{"type":"string","description":"for SendMessage"}`
 	}
 	return json.RawMessage(`{"type":"object","properties":{"description":{"type":"string","description":"3-5 words"},"prompt":{"type":"string"},` +
-		`"subagent_type":{"type":"string","description":"default ` + agent.General + `"},"model":{"type":"string","description":"only where the user asks for one"},"effort":{"type":"string","description":"the same"}` + run +
+		`"subagent_type":{"type":"string","description":"default ` + agent.General + `"},"model":{"type":"string","description":"only where the user asks for one"},"effort":{"type":"string"}` + run +
 		`},"required":["description","prompt"]}`)
 }
 
