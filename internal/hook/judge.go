@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -127,16 +128,16 @@ func (rep *reply) exit2(info eventInfo, r raw) {
 // hold is what comes of a handler that is not run. What it would have judged is asked about, or refused where that cannot be
 // asked: what guards must not go away unseen.
 func (rep reply) hold(e Event, info eventInfo, r raw) reply {
-	if r.problem != "" {
-		rep = rep.fail(info, r.problem, false)
+	if r.problem != "" || rep.h.blocksOnFailure(info) && holdsUp(e) {
+		rep = rep.fail(info, cmp.Or(r.problem, "it was not run: "+r.held), false)
 	}
 	if rep.block || !holdsUp(e) || rep.h.Async || rep.h.AsyncRewake {
 		return rep
 	}
 	rep.reason = "the hook that judges this (" + rep.h.title() + ") was not run: " + r.held
 	rep.asks, rep.block = e == PreToolUse, e != PreToolUse
-	if rep.block {
-		rep.run.Blocked = firstLine(inert(rep.reason))
+	if rep.block { // who is told of the block is told why
+		rep.run.Blocked, rep.run.Problem = firstLine(inert(rep.reason)), ""
 	}
 	return rep
 }
