@@ -121,6 +121,10 @@ func (u *ui) renderLocal(it *item, whole bool) []width.Line {
 		case strings.HasPrefix(l, "-"):
 			text = u.th.Error.Paint(text)
 		}
+		if rows := u.columns(l); rows != nil && !diff {
+			out = append(out, rows...)
+			continue
+		}
 		hang := "  " + l[:len(l)-len(strings.TrimLeft(l, " "))]
 		if len(hang) > maxHang {
 			hang = "  "

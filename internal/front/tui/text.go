@@ -54,3 +54,39 @@ func tailLines(text string, n int) []string {
 	}
 	return out
 }
+
+// Of a line in two columns: how wide the first one may be, and what the second needs to be read beside it.
+const (
+	nameColumn = 32
+	textColumn = 24
+)
+
+// columns lays out a line of a command's output that has two columns and does not fit in a row: the second column wraps below
+// itself, and stands below the first one where there is no room beside it. Nil: the line is no such one.
+func (u *ui) columns(l string) []width.Line {
+	if width.Of(l)+2 < u.cols {
+		return nil
+	}
+	indent := len(l) - len(strings.TrimLeft(l, " "))
+	if text := l[indent:]; indent > maxHang { // it goes on with a second column
+		hang := width.Spaces(min(indent, maxHang/2))
+		if indent+2+textColumn <= u.cols {
+			hang = width.Spaces(indent + 2)
+		}
+		return []width.Line{{Text: hang + markedTabs(text), Hang: hang, Prose: true}}
+	}
+	name, rest, ok := strings.Cut(l[indent:], "  ")
+	rest = strings.TrimLeft(rest, " ")
+	at := width.Of(l) - width.Of(rest)
+	if !ok || name == "" || rest == "" || width.Of(name) > nameColumn {
+		return nil
+	}
+	if hang := width.Spaces(2 + at); at+2+textColumn <= u.cols {
+		return []width.Line{{Text: "  " + markedTabs(l), Hang: hang, Prose: true}}
+	}
+	hang := width.Spaces(indent + 4)
+	return []width.Line{
+		{Text: width.Spaces(indent+2) + markedTabs(name), Hang: hang, Prose: true},
+		{Text: hang + markedTabs(strings.Join(strings.Fields(rest), " ")), Hang: hang, Prose: true},
+	}
+}
