@@ -14,8 +14,9 @@ import (
 // would have judged is asked about, and where nobody can be asked, refused.
 func TestAGuardThatCannotRun(t *testing.T) {
 	t.Parallel()
-	const settings = `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sh tools/guard.sh"}]}]}}`
-	const guard = "#!/bin/sh\nexit 0\n"
+	const settings = `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sh tools/guard.sh"}]}],
+		"Stop":[{"hooks":[{"type":"command","command":"sh tools/idle.sh"}]}]}}`
+	const guard, idle = "#!/bin/sh\nexit 0\n", "#!/bin/sh\ntrue\n"
 	for name, c := range map[string]struct {
 		before, during func(r *rig) // the session, and before its second call
 		args           []string
@@ -26,6 +27,10 @@ func TestAGuardThatCannotRun(t *testing.T) {
 		"as it was": {runs: true},
 		"changed": {
 			during: func(r *rig) { r.file("tools/guard.sh", "exit 0 # another\n") },
+			says:   "is not the one that you trusted",
+		},
+		"another that was trusted, in its place": {
+			during: func(r *rig) { r.file("tools/guard.sh", idle) },
 			says:   "is not the one that you trusted",
 		},
 		"gone": {
@@ -81,6 +86,8 @@ func TestAGuardThatCannotRun(t *testing.T) {
 				return &a
 			}})
 			r.file("tools/guard.sh", guard)
+			r.file("tools/idle.sh", idle)
+			r.file("below/tools/idle.sh", idle)
 			r.file("below/tools/guard.sh", guard)
 			r.file(".claude/settings.json", settings)
 			r.must("trust")

@@ -55,6 +55,7 @@ func summary(id, parent string) string {
 
 func TestLiveBranch(t *testing.T) {
 	kept := `,"compactMetadata":{"trigger":"auto","preservedSegment":{"headUuid":"u2","anchorUuid":"s","tailUuid":"a2"}}`
+	const ours = `,"writer":"lathe"`
 	old := typed("u1", "-") + said("a1", "u1", "m1") + typed("u2", "a1") + said("a2", "u2", "m2")
 	for name, c := range map[string]struct{ file, want string }{
 		"a line":            {typed("u1", "-") + said("a1", "u1", "m1"), "u1 a1"},
@@ -79,6 +80,8 @@ func TestLiveBranch(t *testing.T) {
 		"preserved":         {old + boundary("b", "a2", kept) + summary("s", "b") + typed("u3", "s"), "b s u2 a2 u3"},
 		"preserved, linked": {old + boundary("b", "a2", kept) + summary("s", "b") + typed("u3", "a2"), "b s u2 a2 u3"},
 		"preserved, copied": {old + boundary("b", "a2", "") + summary("s", "b") + typed("u2", "s") + said("a2", "u2", "m2") + typed("u3", "a2"), "b s u2 a2 u3"},
+		"brought back":      {old + boundary("b", "a2", kept+ours) + typed("u3", "a2"), "b u2 a2 u3"},
+		"gone back within":  {old + boundary("b", "a2", kept+ours) + typed("u3", "u2"), "b u2 u3"},
 		"leaf named":        {old + typed("u3", "a1") + `{"type":"last-prompt","leafUuid":"u2"}` + "\n", "u1 a1 u2 a2"},
 		"leaf stale":        {old + `{"type":"last-prompt","leafUuid":"a1"}` + "\n" + typed("u3", "a2"), "u1 a1 u2 a2 u3"},
 		"leaf an ancestor":  {old + `{"type":"last-prompt","leafUuid":"a1"}` + "\n", "u1 a1 u2 a2"},
