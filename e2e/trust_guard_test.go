@@ -134,15 +134,17 @@ func TestProgramsOfHooksAreNotEditedUnasked(t *testing.T) {
 		args    []string
 		changed bool
 	}{
-		"an edit":          {call: fakeapi.Call("Write", map[string]any{"file_path": "tools/after.sh", "content": "touch pwned\n"}), args: []string{"--permission-mode", "acceptEdits"}},
-		"a command":        {call: bash("echo 'touch pwned' > tools/after.sh"), args: []string{"--allowedTools", "Bash,Edit"}},
-		"what a rule says": {call: bash("echo 'touch pwned' > tools/after.sh"), args: []string{"--allowedTools", "Bash,Edit(tools/after.sh)"}, changed: true},
-		"another file":     {call: bash("echo 'touch pwned' > tools/other.sh"), args: []string{"--allowedTools", "Bash,Edit"}},
+		"an edit":               {call: fakeapi.Call("Write", map[string]any{"file_path": "tools/after.sh", "content": "touch pwned\n"}), args: []string{"--permission-mode", "acceptEdits"}},
+		"a command":             {call: bash("echo 'touch pwned' > tools/after.sh"), args: []string{"--allowedTools", "Bash,Edit"}},
+		"what a rule says":      {call: bash("echo 'touch pwned' > tools/after.sh"), args: []string{"--allowedTools", "Bash,Edit(tools/after.sh)"}, changed: true},
+		"what a variable names": {call: bash("echo '--pre=./x' > tools/rg.conf"), args: []string{"--allowedTools", "Bash,Edit"}},
+		"another file":          {call: bash("echo 'touch pwned' > tools/other.sh"), args: []string{"--allowedTools", "Bash,Edit"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, fakeapi.Sequence(answer(c.call), answer(bash("true")), fakeapi.Text("done")))
 			const program = "#!/bin/sh\nexit 0\n"
+			r.env = append(r.env, "RIPGREP_CONFIG_PATH="+filepath.Join(r.dir, "tools", "rg.conf"))
 			r.file("tools/after.sh", program)
 			r.must(append([]string{"-p", "go", "--settings", `{"hooks":{"PostToolUse":[{"hooks":[{"type":"command","command":"sh tools/after.sh"}]}]}}`}, c.args...)...)
 			if got := r.read(filepath.Join(r.dir, "tools", "after.sh")); (got != program) != c.changed {
@@ -150,6 +152,9 @@ func TestProgramsOfHooksAreNotEditedUnasked(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(r.dir, "pwned")); (err == nil) != c.changed {
 				t.Errorf("it ran: %v", err == nil)
+			}
+			if _, err := os.Stat(filepath.Join(r.dir, "tools", "rg.conf")); err == nil {
+				t.Error("a file that rg obeys was made")
 			}
 			if _, err := os.Stat(filepath.Join(r.dir, "tools", "other.sh")); (err == nil) != strings.HasPrefix(name, "another") {
 				t.Errorf("the other file: %v", err)

@@ -88,12 +88,20 @@ func (r *run) makeHooks(set *hook.Set) *hooks {
 	return h
 }
 
-// programFiles are the files in the working directories that hooks and helpers run by name.
+// obeyedFiles are variables that name a file which shells or reading commands obey, and which can have them run programs.
+const obeyedFiles = "RIPGREP_CONFIG_PATH BASH_ENV ENV GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM INPUTRC PYTHONSTARTUP NPM_CONFIG_USERCONFIG"
+
+// programFiles are the files in the working directories that hooks and helpers run by name, and those that variables name.
 func (r *run) programFiles(sources []hook.Source) []string {
 	d := r.place.Sys.Dirs
 	var out []string
 	add := func(raw json.RawMessage) {
 		out = append(out, config.ProgramFiles(raw, []string{d.Work, first(r.place.Root, d.Work)}, r.tools.workspace.Roots())...)
+	}
+	for name := range strings.FieldsSeq(obeyedFiles) {
+		if path := r.place.Sys.Getenv(name); filepath.IsAbs(path) {
+			out = append(out, filepath.Clean(path))
+		}
 	}
 	for _, s := range sources {
 		add(s.Hooks)

@@ -17,7 +17,7 @@ const homeNames = ".ssh .gnupg .aws .azure .kube .docker .netrc .pypirc .pip .ge
 func (e *Env) startup(path string) (why string) {
 	for _, p := range e.Programs {
 		if e.fold(path) == e.fold(e.common(p)) {
-			return "a hook or helper runs it, outside of any sandbox"
+			return "a hook, a helper or a variable of the environment has it run or obeyed, outside of any sandbox"
 		}
 	}
 	home := e.common(e.Workspace.Home)
