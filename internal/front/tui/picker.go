@@ -74,6 +74,12 @@ func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	if at := p.chosen(); p.preview != nil && at != nil && most > 14 {
 		below = p.preview(u, *at, cols-2, most/3)
 	}
+	if whole := p.list.Whole(&u.th, cols-1); whole != "" && len(below) == 0 && most > 14 {
+		for _, l := range rowsOf(event.Inert(whole), cols-3) {
+			below = append(below, u.th.Muted.Paint(l))
+		}
+		below = below[:min(len(below), most/3)]
+	}
 	hint := first(u.hint, p.hint)
 	if p.height = max(1, min(most-3-len(below), 12)); p.list.Len() > p.height {
 		hint = p.list.Position() + " · " + hint

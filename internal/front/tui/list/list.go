@@ -192,6 +192,19 @@ func (l *List) Rows(th *theme.Theme, cols int) []string {
 	return out
 }
 
+// Whole is the text and the detail of the chosen item where its row shows them cut off, else "".
+func (l *List) Whole(th *theme.Theme, cols int) string {
+	it, ok := l.Chosen()
+	rows := l.Rows(th, cols)
+	if at := l.chosen - l.top; !ok || at >= len(rows) || strings.Count(rows[at], "…") <= strings.Count(it.Text+it.Detail, "…") {
+		return ""
+	}
+	if it.Detail == "" {
+		return it.Text
+	}
+	return it.Text + " · " + it.Detail
+}
+
 // paint marks the matched ranges.
 func paint(th *theme.Theme, text string, at [][2]int, style theme.Style) string {
 	var b strings.Builder

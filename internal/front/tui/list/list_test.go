@@ -84,6 +84,12 @@ func TestLongTextBesideShortDetail(t *testing.T) {
 	if got := l.Rows(&th, 80); got[0] != "› "+long+"  session" || got[1] != "  short"+strings.Repeat(" ", 57)+"local" {
 		t.Errorf("%q", got)
 	}
+	if got := l.Whole(&th, 80); got != "" {
+		t.Errorf("cut off: %q", got)
+	}
+	if got := l.Whole(&th, 50); got != long+" · session" {
+		t.Errorf("not whole: %q", got)
+	}
 	if got := l.Rows(&th, 50); got[0] != "› "+long[:38]+"…  session" {
 		t.Errorf("%q", got)
 	}
