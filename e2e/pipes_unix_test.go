@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -183,4 +184,36 @@ func (r *rig) letGo() (stop func()) {
 		}
 	})
 	return func() { close(over); wg.Wait() }
+}
+
+// An editor that leaves closes both of its ends, in whatever order: that is no failure.
+func TestEditorLeavesFromEitherEnd(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, &fakeapi.Script{})
+	cmd := r.command("acp")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	w.Close()
+	const hello = `{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}` + "\n"
+	fmt.Fprintf(in, hello, 1)
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	out.Close()
+	fmt.Fprintf(in, hello, 2) // its answer nobody reads
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
 }

@@ -42,10 +42,7 @@ func acpCommand(args []string, st Streams) error {
 	err = acp.Serve(ctx, st.In, st.Out, acp.Options{
 		Agent: e, Version: sys.Version, NewID: uuid.NewString, Now: time.Now, Warn: func(s string) { fmt.Fprintf(st.Err, "lathe: %s\n", event.Aside(s)) },
 	})
-	switch {
-	case errors.Is(err, acp.ErrOutput):
-		return exitCode(exitClosedPipe)
-	case err != nil:
+	if err != nil && !(errors.Is(err, acp.ErrOutput) && readerGone(err)) { // an editor that leaves closes both ends, and what it closes first is chance
 		return err
 	}
 	return exitCode(code())

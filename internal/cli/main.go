@@ -135,8 +135,12 @@ func exitOf(r event.Result, err error, interrupted bool) int {
 
 // isClosedPipe reports whether the reader of standard output has gone, which is no fault; a full disk is one.
 func isClosedPipe(err error) bool {
-	gone := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || runtime.GOOS == "windows"
-	return errors.Is(err, headless.ErrOutput) && gone
+	return errors.Is(err, headless.ErrOutput) && readerGone(err)
+}
+
+// readerGone reports whether a write failed because nobody reads any more.
+func readerGone(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrClosedPipe) || runtime.GOOS == "windows"
 }
 
 // mistyped finds the subcommand that a single bare word was meant to be.
