@@ -18,7 +18,7 @@ func TestACPPublishedClient(t *testing.T) {
 	modules := npmInstall(t, acpSDK, "zod@4.6.7")
 	r := newRig(t, fakeapi.Sequence(
 		answer(fakeapi.Block{Text: "Looking."}, readFile("a.txt")), answer(bash("touch asked")), answer(change("a.txt", "unsaved", "changed")),
-		fakeapi.Text("All done."), answer(bash("sleep 300")),
+		fakeapi.Text("All done."), answer(bash("sleep 3000")),
 	))
 	r.file("a.txt", "saved\n")
 	script := filepath.Join(modules, "drive.mjs")
