@@ -185,7 +185,7 @@ func (p *plain) typed(l string) {
 	p.mu.Unlock()
 	switch {
 	case trust != nil:
-		a, ok := map[string]TrustAnswer{"yes": TrustYes, "no": TrustNo, "quit": TrustQuit}[strings.ToLower(strings.TrimSpace(l))]
+		a, ok := trustWord(l)
 		if !ok {
 			p.say("Type yes, no or quit.")
 			return
@@ -345,4 +345,17 @@ func (p *plain) showAsk(a plainAsk) {
 		more = ", session or always (these save " + rules + ")"
 	}
 	p.say("Type yes%s, no, or no and what to do instead.", more)
+}
+
+// trustWord reads an answer to the question whether a folder is trusted, a word or its first letter.
+func trustWord(text string) (a TrustAnswer, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "yes", "y":
+		return TrustYes, true
+	case "no", "n":
+		return TrustNo, true
+	case "quit", "q":
+		return TrustQuit, true
+	}
+	return TrustNo, false
 }

@@ -116,3 +116,14 @@ func TestPlainEndsTheStart(t *testing.T) {
 		t.Errorf("%+v, %v, closed %v", out, err, closed)
 	}
 }
+
+func TestTrustWord(t *testing.T) {
+	for word, want := range map[string]TrustAnswer{"yes": TrustYes, " Y ": TrustYes, "n": TrustNo, "No": TrustNo, "q": TrustQuit} {
+		if got, ok := trustWord(word); !ok || got != want {
+			t.Errorf("%q: %v, %t", word, got, ok)
+		}
+	}
+	if _, ok := trustWord("yep"); ok {
+		t.Error("yep is taken for an answer")
+	}
+}
