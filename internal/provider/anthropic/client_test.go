@@ -1,11 +1,14 @@
 package anthropic
 
 import (
+	"context"
 	"encoding/pem"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,4 +106,29 @@ func mustRequest(t *testing.T, url string) *http.Request {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// Authorities of the environment are parsed for a plain server, too, where the way there is a proxy that speaks TLS.
+func TestLateRoots(t *testing.T) {
+	for proxy, want := range map[string]bool{"": false, "http://proxy.example": false, "https://proxy.example": true} {
+		secure := false
+		l := &lateRoots{
+			plain:  &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, io.ErrUnexpectedEOF }},
+			secure: func() (http.RoundTripper, error) { secure = true; return nil, io.ErrClosedPipe },
+		}
+		if proxy != "" {
+			u, err := url.Parse(proxy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.plain.Proxy = http.ProxyURL(u)
+		}
+		if _, err := l.RoundTrip(mustRequest(t, "http://api.example/")); err == nil || secure != want {
+			t.Errorf("proxy %q: authorities parsed: %v, %v", proxy, secure, err)
+		}
+		secure = false
+		if _, err := l.RoundTrip(mustRequest(t, "https://api.example/")); err == nil || !secure {
+			t.Errorf("proxy %q: TLS without the authorities, %v", proxy, err)
+		}
+	}
 }
