@@ -7,6 +7,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +31,22 @@ func main() {
 	if err := run(*binary, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "bench/term:", err)
 		os.Exit(1)
+	}
+}
+
+// The size of the terminal.
+const (
+	columns = 100
+	rows    = 40
+)
+
+// answer answers what a terminal answers: its size, and where the cursor stands.
+func answer(w io.Writer, output string) {
+	for range strings.Count(output, "\x1b[18t") {
+		fmt.Fprintf(w, "\x1b[8;%d;%dt", rows, columns)
+	}
+	for range strings.Count(output, "\x1b[6n") {
+		fmt.Fprintf(w, "\x1b[%d;5R", rows-2)
 	}
 }
 
@@ -97,7 +114,7 @@ func (b *bench) start(script *fakeapi.Script, args ...string) (*screen, func(), 
 		"HOME=" + b.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=" + url,
 		"LANG=C.UTF-8", "IS_SANDBOX=1",
 	}
-	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 100, Rows: 40})
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: columns, Rows: rows})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,6 +135,7 @@ func (b *bench) start(script *fakeapi.Script, args ...string) (*screen, func(), 
 				s.tail = s.tail[over:]
 			}
 			s.mu.Unlock()
+			answer(f, string(buf[:n]))
 			select {
 			case s.changed <- struct{}{}:
 			default:

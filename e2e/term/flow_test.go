@@ -78,10 +78,24 @@ func TestTableOnANarrowerScreen(t *testing.T) {
 	s.waitFor("fin.", "file: internal/screen/resize.go", "what it is for: takes a new size of the", "  terminal and paints", "日本語", "lines: 340")
 }
 
+// TestResizeWhileStreaming: in terminals that say where the cursor stands, or their size too, and of which it is known, or not, that
+// they do not wrap lines anew.
 func TestResizeWhileStreaming(t *testing.T) {
+	for _, sizes := range []bool{false, true} {
+		for _, known := range []bool{false, true} {
+			t.Run(fmt.Sprintf("says its size %v, known %v", sizes, known), func(t *testing.T) { resizeWhileStreaming(t, sizes, known) })
+		}
+	}
+}
+
+func resizeWhileStreaming(t *testing.T, sizes, known bool) {
 	a := fakeapi.Answer{Text: longAnswer(300), Chunk: 60}
 	a.EventDelay = fakeapi.Duration(3 * time.Millisecond)
 	r := newRig(t, fakeapi.Sequence(a))
+	r.saysSize = sizes
+	if !known {
+		r.env = append(r.env, "XTERM_VERSION=")
+	}
 	s := r.start(110, 30)
 	s.waitFor("manual mode")
 	s.keys("go<enter>")

@@ -40,6 +40,8 @@ type rig struct {
 	home string
 	api  *fakeapi.Server
 	env  []string
+
+	saysSize bool // the terminal answers to CSI 18 t
 }
 
 func newRig(t testing.TB, script *fakeapi.Script) *rig {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
@@ -76,6 +77,15 @@ func (r *rig) launch(cols, rows int, cmd *exec.Cmd) *screen {
 		r.t.Fatal(err)
 	}
 	s := &screen{t: r.t, cmd: cmd, pty: f, cols: cols, emu: vt.NewEmulator(cols, rows), changed: make(chan struct{}, 1), ended: make(chan struct{})}
+	if r.saysSize {
+		s.emu.RegisterCsiHandler('t', func(params ansi.Params) bool {
+			n, _, _ := params.Param(0, 0)
+			if n == 18 {
+				fmt.Fprintf(f, "\x1b[8;%d;%dt", s.emu.Height(), s.emu.Width())
+			}
+			return n == 18
+		})
+	}
 	go func() { // what the emulator answers
 		_, _ = io.Copy(f, s.emu)
 	}()

@@ -9,13 +9,21 @@ import (
 )
 
 // report takes an answer of the terminal: the colour of its background chooses between light and dark.
-func (u *ui) report(r term.Report) {
-	if r.Kind != "background" {
-		return
+func (u *ui) report(r term.Report) (shows bool) {
+	switch r.Kind {
+	case "cursor", "size":
+		u.answered(r)
+		return false
+	case "version":
+		u.named(r.Text)
+		return false
+	case "background":
+	default:
+		return false
 	}
 	dark, ok := darkColour(r.Text)
 	if !ok || dark == u.dark {
-		return
+		return false
 	}
 	u.dark = dark
 	name := "auto"
@@ -25,6 +33,7 @@ func (u *ui) report(r term.Report) {
 	if u.session == nil || u.session.Settings.CustomTheme == nil {
 		u.th = theme.Named(name, u.depth, u.dark)
 	}
+	return true
 }
 
 // darkColour reads "rgb:rrrr/gggg/bbbb".

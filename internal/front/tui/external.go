@@ -32,6 +32,7 @@ func (u *ui) edited(text, ext string) (string, error) {
 	if u.full == nil {
 		_ = u.inline.Leave()
 	}
+	u.settle()
 	err = u.tty.Lend(func() error {
 		words := strings.Fields(command)
 		cmd := exec.Command(words[0], append(words[1:], path)...)

@@ -95,7 +95,7 @@ func (u *ui) closeTranscript() {
 	u.full = nil
 	u.tty.Alt(false, false)
 	if c, r := u.inline.Size(); c != u.cols || r != u.rows {
-		_ = u.inline.Resize(u.cols, u.rows)
+		u.hold()
 	}
 }
 

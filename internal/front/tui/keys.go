@@ -15,10 +15,14 @@ const twice = 800 * time.Millisecond
 // twiceChord is the same for a key of two strokes.
 const twiceChord = 3 * time.Second
 
-// terminal takes what comes from the terminal.
-func (u *ui) terminal(e term.Event) {
+// terminal takes what comes from the terminal, and reports whether it may change the picture.
+func (u *ui) terminal(e term.Event) bool {
 	switch e := e.(type) {
 	case term.Key:
+		if e.Code == term.F3 && u.inline.Waits() { // "the cursor stands in the first row" looks like that key
+			u.answered(term.Report{Kind: "cursor", Args: []int{1, 1}})
+			return false
+		}
 		u.key(e)
 	case term.Paste:
 		u.paste(e.Text)
@@ -29,14 +33,13 @@ func (u *ui) terminal(e term.Event) {
 	case term.Focus:
 		u.focused = e.In
 	case term.Resize:
-		u.resizing = true
-		u.inline.SizeChanges()
-		u.resize.Reset(resizeWait)
+		u.hold()
 	case term.Closed:
 		u.quit, u.outcome.Code = true, 143
 	case term.Report:
-		u.report(e)
+		return u.report(e)
 	}
+	return true
 }
 
 // key goes to the dialog, to the keys that always hold, to the menu, to the editor, in this order.

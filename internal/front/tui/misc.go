@@ -53,6 +53,7 @@ func (u *ui) raw(s string) { _, _ = io.WriteString(u.tty, s) }
 // suspend stops the program as Ctrl+Z does.
 func (u *ui) suspend() {
 	_ = u.inline.Leave()
+	u.settle()
 	err := u.tty.Suspend()
 	u.back()
 	if err != nil {

@@ -26,9 +26,6 @@ const slowFrameTime = 200 * time.Millisecond
 // tickTime is after how long without a picture that of running work changes by itself.
 const tickTime = 250 * time.Millisecond
 
-// resizeWait is how long a new size must last before the screen is painted for it.
-const resizeWait = 50 * time.Millisecond
-
 // ui is the screen and all of its state. Only the goroutine of Run touches it.
 type ui struct {
 	o         Options
@@ -95,16 +92,23 @@ type ui struct {
 	inners     map[string]*inner // what sub-agents did, by the call that they work for
 	innerAsked bool              // for those of earlier runs
 
-	lastDraw time.Time
-	frame    *time.Timer // for events
-	tick     *time.Timer // for running work
-	resize   *time.Timer
-	resizing bool
-	focused  bool
-	armedFor string // the key that ends the program when it is pressed again
-	armedAt  time.Time
-	outcome  Outcome
-	quit     bool
+	lastDraw  time.Time
+	frame     *time.Timer // for events
+	tick      *time.Timer // for running work
+	resize    *time.Timer
+	resizing  bool
+	resizeAt  time.Time // when that began
+	confirmed bool      // the terminal was asked again behind it
+	greeted   bool      // the terminal has said where the cursor stands
+	sized     bool      // it has said its size
+	asksSize  bool      // that is what it is asked behind pictures
+	told      [2]int    // the size that it said last: columns, rows
+	swapped   bool      // it says rows before columns
+	focused   bool
+	armedFor  string // the key that ends the program when it is pressed again
+	armedAt   time.Time
+	outcome   Outcome
+	quit      bool
 }
 
 // Run shows the screen until the person leaves. The first picture comes before anything else is done.
@@ -131,7 +135,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	}
 	u.starting, u.never = true, true
 	u.draw()
-	u.raw("\x1b]11;?\a") // the colour of the background
+	u.raw(greeting)
 	stop := u.signals()
 	defer stop()
 	if len(o.Guard) > 0 {
@@ -147,7 +151,7 @@ func newUI(ctx context.Context, o Options, tty *term.Terminal) *ui {
 	cols, rows := tty.Size()
 	u := &ui{
 		o: o, ctx: ctx, tty: tty, cols: cols, rows: rows, focused: true,
-		inline: screen.NewInline(tty, cols, rows, reflows(o.Getenv)), depth: theme.DepthOf(o.Getenv, true),
+		inline: screen.NewInline(tty, cols, rows, reflow(o.Getenv)), depth: theme.DepthOf(o.Getenv, true),
 		posted: make(chan func(), 64), inbox: newInbox(), replies: map[string]func(event.Reply){},
 		frame: stopped(), tick: stopped(), resize: stopped(),
 	}
@@ -170,30 +174,23 @@ func stopped() *time.Timer {
 	return t
 }
 
-// reflows guesses whether the terminal wraps lines anew when its width changes. Nearly all do.
-func reflows(getenv func(string) string) bool {
-	switch t := getenv("TERM"); {
-	case getenv("XTERM_VERSION") != "", t == "linux", len(t) >= 6 && t[:6] == "screen" && getenv("TMUX") == "":
-		return false
-	}
-	return true
-}
-
 // loop takes what comes until the person leaves.
 func (u *ui) loop() {
 	for !u.quit {
 		select {
 		case e := <-u.tty.Events():
-			u.terminal(e)
+			shows := u.terminal(e)
 			for more := true; more && !u.quit; {
 				select {
 				case e := <-u.tty.Events():
-					u.terminal(e)
+					shows = u.terminal(e) || shows
 				default:
 					more = false
 				}
 			}
-			u.draw()
+			if shows {
+				u.draw()
+			}
 		case <-u.inbox.wake:
 			u.soon()
 		case f := <-u.posted:
@@ -270,20 +267,6 @@ func (u *ui) take() {
 // print adds lines to the scrollback.
 func (u *ui) print(lines ...width.Line) { u.commit = append(u.commit, lines...) }
 
-// resized paints for the new size.
-func (u *ui) resized() {
-	u.resizing = false
-	u.cols, u.rows = u.tty.Size()
-	if u.full != nil {
-		u.full.resize(u.cols, u.rows)
-	}
-	u.relay()
-	if err := u.inline.Resize(u.cols, u.rows); err != nil {
-		u.quit = true
-	}
-	u.draw()
-}
-
 // leave ends the session and takes the region away.
 func (u *ui) leave() {
 	switch {
@@ -304,6 +287,7 @@ func (u *ui) leave() {
 	f.Open, f.Foot, f.Cursor = nil, nil, screen.Cursor{}
 	_ = u.inline.Draw(f)
 	_ = u.inline.Leave()
+	u.settle()
 	u.tty.Close()
 	if u.session != nil {
 		bye := u.goodbye()

@@ -18,7 +18,14 @@ type glass struct {
 	x, y         int        // y counts from the top of the screen
 	pending      bool       // the next character wraps
 	nowrap       bool
+	answers      []reply // to questions
 	err          error
+}
+
+// reply is the answer to a question: the size and the cursor's row of then.
+type reply struct {
+	to              Question
+	cols, rows, row int
 }
 
 type glassRow struct {
@@ -115,12 +122,14 @@ func (g *glass) sequence(s string) {
 	if v, err := strconv.Atoi(body); err == nil {
 		n = v
 	}
-	if final != 'm' && final != 'h' && final != 'l' {
+	if !strings.ContainsRune("mhltn", rune(final)) {
 		g.pending = g.pending && final == 'K'
 	}
 	at := g.top + g.y
 	switch {
 	case final == 'm', body == "?2026", body == "?25":
+	case final == 't' && body == "18", final == 'n' && body == "6":
+		g.answers = append(g.answers, reply{Question(s), g.cols, g.height, g.y + 1})
 	case body == "?7":
 		g.nowrap = final == 'l'
 	case final == 'A':
@@ -137,6 +146,14 @@ func (g *glass) sequence(s string) {
 		if !g.pending {
 			clear(g.lines[at].cells[g.x:])
 			g.lines[at].soft = false
+		}
+		if g.x == 0 && at > 0 { // as tmux does
+			g.lines[at-1].soft = false
+		}
+	case final == 'X':
+		clear(g.lines[at].cells[g.x:min(g.cols, g.x+n)])
+		if g.x == 0 && n >= g.cols && at > 0 {
+			g.lines[at-1].soft = false
 		}
 	case final == 'J' && body == "" && g.x == 0 && g.y == 0: // as tmux does
 		g.top += g.height

@@ -31,7 +31,7 @@ const keepLines = 600
 type Inline struct {
 	w             io.Writer
 	width, height int
-	reflows       bool // the terminal wraps lines anew when its width changes
+	reflow        Reflow
 
 	above   []row    // of Open, as drawn
 	foot    []string // as drawn
@@ -40,22 +40,23 @@ type Inline struct {
 	printed int     // rows that were committed, at least
 	tail    []shown // the last committed lines
 	count   int     // of all committed lines
-	marks   []mark  // of what was written last
-	damaged int     // lines at the end of tail that a new size may have damaged
+
+	flight   []written // what may be on its way
+	question Question
+	asked    []asked // what is not answered, the oldest first
+	answers  int     // that have come
+	askedAt  time.Time
+	late     bool   // answers do not come in time
+	row      int    // of the cursor, from 1, as the terminal says; 0: not known
+	rowIn    [2]int // the size of then
 
 	now func() time.Time
 	b   strings.Builder
 }
 
-// mark is the state before something was written.
-type mark struct {
-	at   time.Time
-	safe int // committed lines that what follows cannot reach
-}
-
 // NewInline returns a screen that begins at the cursor, which must be at the start of a row.
-func NewInline(w io.Writer, width, height int, reflows bool) *Inline {
-	return &Inline{w: w, width: max(1, width), height: max(2, height), reflows: reflows, now: time.Now}
+func NewInline(w io.Writer, width, height int, reflow Reflow) *Inline {
+	return &Inline{w: w, width: max(1, width), height: max(2, height), reflow: reflow, now: time.Now}
 }
 
 // Size is the size that frames are made for.
@@ -63,7 +64,6 @@ func (s *Inline) Size() (width, height int) { return s.width, s.height }
 
 // Draw brings the frame onto the terminal, in one write.
 func (s *Inline) Draw(f Frame) error {
-	s.mark()
 	foot := s.fit(f.Foot)
 	var rows []row
 	for _, l := range f.Commit {
@@ -71,8 +71,14 @@ func (s *Inline) Draw(f Frame) error {
 	}
 	committed := len(rows)
 	rows = s.open(rows, f.Open, s.height-len(foot))
+	drawn := len(s.foot)
 	s.change(rows, foot)
 	s.cursor(len(rows), f.Cursor)
+	reach := len(s.above) + drawn
+	if s.reflow != Reflows { // all that the screen shows is painted over, and a higher one has not scrolled when we think so
+		reach = s.height
+	}
+	s.note(s.count-reach, committed > 0, false)
 	s.remember(f.Commit, committed)
 	s.above = append(s.above[:0:0], rows[committed:]...)
 	s.at -= committed
@@ -117,14 +123,17 @@ func (s *Inline) change(rows []row, foot []string) {
 	for d < len(rows) && d < len(s.above) && rows[d] == s.above[d] {
 		d++
 	}
-	old := len(s.above)
+	old, top := len(s.above), d
+	if d > 0 && d < len(rows) && rows[d].cont { // its wrap is taken up again in the row before
+		top--
+	}
 	switch delta := len(rows) - old; {
 	case s.marked(rows, d):
 		s.reprint(rows, foot, d)
 		return
 	case delta == 0 && len(foot) >= len(s.foot):
 		s.rewrite(rows, d)
-	case delta > 0 && len(s.foot) > 0 && len(rows)+len(s.foot)-d <= s.height && len(foot) == len(s.foot):
+	case delta > 0 && len(s.foot) > 0 && len(rows)+len(s.foot)-top <= s.height && len(foot) == len(s.foot):
 		s.insert(old, delta)
 		s.rewrite(rows, d)
 	default:
@@ -261,6 +270,11 @@ func (s *Inline) reprint(rows []row, foot []string, d int) {
 func (s *Inline) wipe(n int) {
 	s.b.WriteString("\r\x1b[K")
 	s.col = 0
+	s.wipeBelow(n)
+}
+
+// wipeBelow is the same without the cursor's row.
+func (s *Inline) wipeBelow(n int) {
 	if n > 1 {
 		s.b.WriteString("\x1b[B\x1b[J\x1b[A")
 	}
@@ -332,10 +346,11 @@ func (s *Inline) cursor(n int, c Cursor) {
 func (s *Inline) remember(lines []width.Line, rows int) {
 	s.printed = min(s.printed+rows, 1<<20)
 	for _, l := range lines {
-		s.tail = append(s.tail, shown{l, s.width})
+		s.tail = append(s.tail, shown{Line: l, at: s.width})
 	}
 	s.count += len(lines)
-	if over := min(len(s.tail)-keepLines, s.safe(s.now())); over > keepLines/4 {
+	safe, _ := s.safe(s.height)
+	if over := min(len(s.tail)-keepLines, safe); over > keepLines/4 {
 		s.tail = append(s.tail[:0:0], s.tail[over:]...)
 	}
 }

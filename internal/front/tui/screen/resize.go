@@ -1,83 +1,122 @@
 package screen
 
 import (
-	"time"
+	"strings"
 
 	"lathe/internal/front/tui/width"
 )
 
-// flightTime is how long what we write may be on its way to the terminal, and the news of its new size on its way to us:
-// tmux alone keeps that back for a quarter of a second.
-const flightTime = 600 * time.Millisecond
+// Reflow says whether a terminal wraps lines anew when its width changes.
+type Reflow int
 
-// mark notes the state before something is written, for as long as that may still be on its way.
-func (s *Inline) mark() {
-	now := s.now()
-	old := 0
-	for old < len(s.marks) && now.Sub(s.marks[old].at) > flightTime {
-		old++
-	}
-	reach := len(s.above) + len(s.foot)
-	if !s.reflows { // all that the screen shows is painted over, and a higher one has not scrolled when we think so
-		reach = s.height
-	}
-	s.marks = append(s.marks[old:], mark{now, s.count - reach})
+// What is known of a terminal.
+const (
+	MayReflow Reflow = iota
+	Reflows
+	Cuts // it leaves its rows as they are, or cuts them off
+)
+
+// SetReflow says what is known of the terminal.
+func (s *Inline) SetReflow(r Reflow) { s.reflow = r }
+
+// view is what the screen shows after a change of its size, before we paint.
+type view struct {
+	up      int  // from the first of our rows to the cursor
+	height  int  // of the region
+	covered bool // our rows fill the screen
+	from    int  // the first line of tail of which the screen shows any
+	hidden  int  // rows of that line that stand above the screen
 }
-
-// safe is how many lines of tail cannot have been damaged by what was written of late: such lines stood so far above the
-// region that no movement reached them, in whatever width.
-func (s *Inline) safe(now time.Time) int {
-	safe := len(s.tail)
-	for _, m := range s.marks {
-		if now.Sub(m.at) <= flightTime {
-			safe = min(safe, m.safe-(s.count-len(s.tail)))
-		}
-	}
-	return max(0, safe)
-}
-
-// SizeChanges says that the terminal has told of a new size. What is on its way to it was made for the old one, and may
-// have gone wrong there: it is written again by Resize.
-func (s *Inline) SizeChanges() { s.damaged = max(s.damaged, len(s.tail)-s.safe(s.now())) }
 
 // Resize takes a new size of the terminal. What the screen shows by then is the terminal's own work: some wrap every
-// line anew, some cut, and where the region is cannot be known. So nothing is guessed from it. Where our lines fill the
-// screen, the screen is painted again from what was committed last; else everything of ours is still to be seen, and is
-// painted again from where it begins. The next Draw shows the region.
+// line anew, some cut; some bring rows back from the scrollback, some make room below. Where the terminal has told in which row the
+// cursor stands, what stands above is known; else nothing is guessed: where our lines fill the screen, it is painted again from what
+// was committed last; else everything of ours is still to be seen, and is painted again from where it begins. The next Draw
+// shows the region.
 func (s *Inline) Resize(cols, rows int) error {
 	cols, rows = max(1, cols), max(2, rows)
-	at := s.width
-	if s.reflows {
-		at = cols
-	}
-	ours := s.ours(at, s.reflows)
-	up := ours + s.heights(at, s.reflows, s.at)
-	if s.reflows { // the row of the cursor itself may have been wrapped before it
-		up += s.col / at
-	}
-	region := s.region(at, s.reflows)
-	covered := ours+region > rows // else the terminal may have brought back what stood there before us
-	if !s.reflows {
-		covered = covered || s.printed+len(s.above)+len(s.foot) >= max(s.height, rows)
-	}
-	oldHeight := s.height
+	damaged, sure := s.safe(rows)
+	v := s.view(cols, rows, sure)
 	s.width, s.height = cols, rows
-	damaged := len(s.tail) - s.damaged
-	s.damaged = 0
-	s.mark()
-	if covered {
-		s.b.WriteString("\x1b[H")
-		s.wipe(rows)
-		s.repaint(region, oldHeight, damaged)
+	s.flight = nil
+	if !v.covered {
+		s.b.WriteByte('\r')
+		if v.up > 0 {
+			s.csi(v.up, 'A')
+		}
+		s.wipe(v.up + v.height)
+		s.printed = s.again(0)
+		s.note(s.count-len(s.tail), true, true)
 		return s.flush()
 	}
-	s.b.WriteByte('\r')
-	if up > 0 {
-		s.csi(up, 'A')
+	s.b.WriteString("\x1b[H")
+	from := v.from
+	switch {
+	case sure && v.hidden > 0:
+		s.wipeBelow(rows)
+		s.rest(&s.tail[from], v.hidden)
+		from++
+	case !sure:
+		from = min(from, damaged)
+		fallthrough
+	default:
+		s.wipe(rows)
 	}
-	s.wipe(up + region)
-	s.printed = s.again(0)
+	s.again(from)
+	s.note(s.count-len(s.tail)+min(from, v.from), true, true)
 	return s.flush()
+}
+
+// view is what is known of the screen. Where the terminal may have wrapped anew or not, it is what suits both: rather some lines twice
+// than one of them lost.
+func (s *Inline) view(cols, rows int, sure bool) view {
+	if s.reflow != MayReflow {
+		return s.viewIf(s.reflow == Reflows, cols, rows, sure)
+	}
+	a, b := s.viewIf(true, cols, rows, sure), s.viewIf(false, cols, rows, sure)
+	if cols == s.width {
+		return a
+	}
+	return view{up: min(a.up, b.up), height: max(a.height, b.height), covered: a.covered || b.covered, from: min(a.from, b.from)}
+}
+
+func (s *Inline) viewIf(wrapped bool, cols, rows int, sure bool) view {
+	at := s.width
+	if wrapped {
+		at = cols
+	}
+	ours := s.ours(at, wrapped)
+	above := s.heights(at, wrapped, s.at)
+	if wrapped { // the row of the cursor itself may have been wrapped before it
+		above += s.col / at
+	}
+	v := view{up: ours + above, height: s.heights(at, wrapped, len(s.above)+len(s.foot))}
+	drawn := len(s.above) + len(s.foot)
+	room := max(0, rows-v.height)
+	switch {
+	case sure && s.row > 0 && s.rowIn == [2]int{cols, rows}:
+		room = max(0, s.row-1-above)
+		v.covered = ours >= room
+	case !wrapped:
+		room = s.height - drawn // all that could be seen is written, so that what finds no place goes into the scrollback
+		v.covered = ours+v.height > rows || s.printed+drawn >= max(s.height, rows)
+	default:
+		v.covered = ours+v.height > rows // else the terminal may have brought back what stood there before us
+		if rows < s.height {             // some terminals cut the rows below the cursor instead of scrolling
+			room += drawn - s.at - 1
+		}
+		if !sure { // where our rows stand is not known
+			room = rows
+			if rows < s.height {
+				room += drawn - s.at - 1
+			}
+		}
+	}
+	v.from, v.hidden = s.seen(room, at, wrapped)
+	if !sure || !wrapped && cols != s.width {
+		v.hidden = 0
+	}
+	return v
 }
 
 // ours is how many rows stand above the region that are ours, when they are wrapped at a width.
@@ -91,11 +130,6 @@ func (s *Inline) ours(cols int, wrapped bool) int {
 		}
 	}
 	return n
-}
-
-// region is how many rows the region takes when the terminal wraps it at a width.
-func (s *Inline) region(cols int, wrapped bool) int {
-	return s.heights(cols, wrapped, len(s.above)+len(s.foot))
 }
 
 // heights is the height of the first rows of the region at a width.
@@ -121,40 +155,14 @@ func (s *Inline) heights(cols int, wrapped bool, rows int) int {
 	return n
 }
 
-// repaint writes the committed rows that the screen shows, the first of them perhaps in the middle of a line. Where the
-// terminal does not wrap anew, all lines that could be seen before are written, so that those which find no place go
-// into the scrollback.
-func (s *Inline) repaint(region, oldHeight, damaged int) {
-	room := max(0, s.height-region)
-	if s.height < oldHeight { // some terminals cut the rows below the cursor instead of scrolling
-		room += len(s.above) + len(s.foot) - s.at - 1
-	}
-	if !s.reflows {
-		from, _ := s.seen(oldHeight-len(s.foot)-len(s.above), s.width)
-		s.again(min(damaged, from))
-		return
-	}
-	if damaged < len(s.tail) { // where our rows stand is not known: rather some lines twice than one of them lost
-		from, _ := s.seen(room+region, s.width)
-		s.again(min(damaged, from))
-		return
-	}
-	from, hidden := s.seen(room, s.width)
-	if hidden > 0 {
-		s.rest(s.tail[from], hidden)
-		from++
-	}
-	s.again(from)
-}
-
-// seen is the first of the lines that fill n rows, as they were written and the terminal has wrapped them anew at cols, and how
-// many rows of it find no place there.
-func (s *Inline) seen(n, cols int) (from, hidden int) {
+// seen is the first of the lines that fill n rows, wrapped at cols or as they were written, and how many rows of it find no place
+// there.
+func (s *Inline) seen(n, cols int, wrapped bool) (from, hidden int) {
 	from = len(s.tail)
 	for n > 0 && from > 0 {
 		from--
 		at := cols
-		if !s.reflows {
+		if !wrapped {
 			at = s.tail[from].at
 		}
 		n -= s.tail[from].rows(at)
@@ -167,32 +175,42 @@ func (s *Inline) again(from int) int {
 	var rows []row
 	for i, l := range s.tail[from:] {
 		rows = split(rows, l.Line, s.width)
-		s.tail[from+i].at = s.width
+		s.tail[from+i].at, s.tail[from+i].as = s.width, ""
 	}
 	s.print(rows)
 	s.forget()
 	return len(rows)
 }
 
-// rest writes a line without what stands in its first rows, as the terminal has wrapped them. Wrapped at other words, its
-// rows may hold a little more of it.
-func (s *Inline) rest(l shown, hidden int) {
-	was, rows := split(nil, width.Line{Text: l.Filled(l.at)}, s.width), split(nil, l.Line, s.width)
-	if unsure(l.Text) {
-		was = rows
+// rest writes a line without what stands in its first rows, as the terminal has wrapped them.
+func (s *Inline) rest(l *shown, hidden int) {
+	if unsure(l.Text) { // each row is a line to the terminal
+		rows := split(nil, l.Line, s.width)
+		s.b.WriteString("\x1b[K")
+		s.print(rows[min(hidden, len(rows)-1):])
+		return
 	}
-	above := 0
-	for _, r := range was[:min(hidden, len(was))] {
-		above += r.visible()
+	rows := split(nil, l.written(), s.width)
+	hidden = min(hidden, len(rows)-1)
+	above, n := "", 0
+	for _, r := range rows[:hidden] {
+		above += r.body
+		n += r.visible()
 	}
-	for len(rows) > 0 && rows[0].visible() <= above {
-		above -= rows[0].visible()
-		rows = rows[1:]
-	}
-	if len(rows) == 0 { // nothing but spaces; yet the row above goes on in this one
-		rows = []row{{}}
+	rows = rows[hidden:]
+	if l.Prose && l.at != s.width { // wrapped at other words from there on
+		rest := width.Line{Text: behind(l.Text, n), Hang: l.Hang, Prose: true}
+		if strings.HasPrefix(width.Strip(rows[0].body), " ") { // the row above ends with a word
+			rest.Text = " " + rest.Text
+		}
+		rows = split(nil, rest, s.width)
+		l.as, l.at = above+rest.Filled(s.width), s.width
 	}
 	rows[0].cont = false
+	s.csi(max(1, s.width-1), 'X') // to erase the whole row would tell tmux that the one above does not go on in it
+	if len(rows) == 1 && rows[0].width < s.width {
+		rows[0].body += closing(rows[0].end) + "\x1b[K"
+	}
 	s.print(rows)
 }
 
@@ -219,5 +237,5 @@ func (s *Inline) Enter(cols, rows int) {
 	s.width, s.height = max(1, cols), max(2, rows)
 	s.forget()
 	s.printed = 0
-	s.tail = nil
+	s.tail, s.flight, s.row = nil, nil, 0
 }

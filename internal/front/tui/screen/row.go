@@ -28,15 +28,24 @@ const tabStop = 4
 type shown struct {
 	width.Line
 	at int
+	as string // what was written, where that was partly for another width
+}
+
+// written is the text as it was written, which the terminal may have wrapped anew since.
+func (l shown) written() width.Line {
+	if l.as != "" {
+		return width.Line{Text: l.as}
+	}
+	return width.Line{Text: l.Filled(l.at)}
 }
 
 // rows is the number of rows that the line takes now, in a terminal that has wrapped it anew at cols.
 func (l shown) rows(cols int) int {
-	if cols == l.at {
+	if cols == l.at && l.as == "" {
 		return Rows(l.Line, cols)
 	}
 	if !unsure(l.Text) {
-		return Rows(width.Line{Text: l.Filled(l.at)}, cols)
+		return Rows(l.written(), cols)
 	}
 	n := 0
 	for _, r := range split(nil, l.Line, l.at) { // each is a line to the terminal
@@ -56,6 +65,26 @@ func (r row) visible() int {
 		at += size
 	}
 	return n
+}
+
+// behind is what of a text stands behind its first n characters that are no spaces, and behind the spaces that follow.
+func behind(text string, n int) string {
+	var s splitter
+	at := 0
+	for at < len(text) {
+		size, w := width.Next(text[at:])
+		switch {
+		case text[at] == 0x1b:
+			s.sequence(text[at : at+size])
+		case text[at] == ' ', w == 0:
+		case n == 0:
+			return s.style + s.link + text[at:]
+		default:
+			n--
+		}
+		at += size
+	}
+	return ""
 }
 
 // Rows is the number of rows that a line takes.

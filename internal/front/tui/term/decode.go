@@ -229,6 +229,8 @@ func sequence(body string, last byte) Event {
 			return Key{Code: code, Mod: mod}
 		}
 		return nil
+	case 't':
+		return Report{Kind: "size", Args: args}
 	case 'R':
 		if len(args) == 2 && args[0] != 1 {
 			return Report{Kind: "cursor", Args: args}

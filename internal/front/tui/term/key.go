@@ -135,7 +135,8 @@ type Focus struct{ In bool }
 // Resize is a new size of the terminal.
 type Resize struct{ Width, Height int }
 
-// Report is an answer of the terminal to a question: Kind is "cursor", "background", "kitty", "attributes" or "version".
+// Report is an answer of the terminal to a question: Kind is "cursor", "size", "background", "kitty", "attributes" or
+// "version".
 type Report struct {
 	Kind string
 	Args []int
