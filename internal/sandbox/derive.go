@@ -165,20 +165,33 @@ func (d *deriver) ownFolders() {
 	for _, name := range homeNames {
 		d.protect(d.in.Home, name)
 	}
-	open := slices.Clone(d.in.Settings.AllowWrite)
-	for _, r := range d.in.Rules.PathRules(perm.Allow, true) {
-		open = append(open, r.Base)
-	}
 	for _, path := range d.env.StartupPaths() {
-		opened := slices.ContainsFunc(open, func(a string) bool { a = strings.TrimSuffix(a, "/**"); return within(path, a) || within(a, path) })
+		info, err := os.Lstat(path)
 		switch r, ok := real(path); {
-		case opened:
+		case d.opened(path):
+		case err == nil && info.Mode()&os.ModeSymlink != 0:
+			d.linked(path)
 		case ok:
 			d.keep(r)
-		case !exists(path) && withinAny(path, d.policy.Write) && !withinAny(path, d.policy.Absent): // a placeholder for each would fill the home directory
+		case withinAny(path, d.policy.Write) && !withinAny(path, d.policy.Absent): // a placeholder for each would fill the home directory
 			d.policy.Aside = appendNew(d.policy.Aside, path)
 		}
 	}
+}
+
+// opened reports whether the settings or an Edit rule let all of a start-up file or folder be written. What they let be written
+// inside of one leaves the rest of it kept.
+func (d *deriver) opened(path string) bool {
+	names := []string{path}
+	if r, ok := real(path); ok {
+		names = append(names, r)
+	}
+	covers := func(name string) bool {
+		return slices.ContainsFunc(d.in.Settings.AllowWrite, func(a string) bool {
+			return within(name, strings.TrimSuffix(strings.TrimSuffix(a, "/**"), "/*"))
+		}) || slices.ContainsFunc(d.in.Rules.PathRules(perm.Allow, true), func(r perm.PathRule) bool { return r.Match(name) })
+	}
+	return slices.ContainsFunc(names, covers)
 }
 
 func (d *deriver) keyStores() {

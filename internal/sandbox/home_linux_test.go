@@ -58,3 +58,72 @@ func TestHomeGetsNothingThatRuns(t *testing.T) {
 		}
 	})
 }
+
+// A rule for one file of a start-up folder opens that file; one with a pattern opens no folder, nor one elsewhere in the home directory.
+func TestHomeOpensOnlyWhatARuleNames(t *testing.T) {
+	backends(t, func(t *testing.T, _ string, change func(*rig)) {
+		r := newRig(t, func(r *rig) {
+			for _, name := range []string{"nvim/init.lua", "nvim/other.lua", "fontconfig/x.md"} {
+				r.put("~/.config/"+name, "mine\n")
+			}
+			r.put("~/.vim/vimrc", "mine\n")
+			r.put("~/.local/bin/tool", "mine\n")
+			r.put("~/.local/bin/other", "mine\n")
+			r.put("~/.tmux.conf", "mine\n")
+			r.put("~/.inputrc", "mine\n")
+			r.roots = []string{r.home}
+			for _, text := range []string{"Edit(~/.config/nvim/init.lua)", "Edit(~/**/*.md)", "Edit(**/*.txt)", "Edit(~/.vim/**)"} {
+				r.rules = append(r.rules, perm.Rule{Text: text, Effect: perm.Allow})
+			}
+			r.put("~/dotfiles/screen", "mine\n")
+			if err := os.Symlink("dotfiles/screen", r.path("~/.screenrc")); err != nil {
+				r.t.Fatal(err)
+			}
+			r.settings.AllowWrite = []string{r.path("~/dotfiles/screen"), r.path("~/.local/bin/tool"), r.path("~/.inputrc")}
+		}, change)
+		r.run("cd ~; for f in .config/nvim/init.lua .config/nvim/other.lua .vim/vimrc .local/bin/tool .local/bin/other .tmux.conf .inputrc .screenrc; do echo x >> $f; done; true")
+		for name, changed := range map[string]bool{
+			".config/nvim/init.lua": true, ".config/nvim/other.lua": false, ".vim/vimrc": true,
+			".local/bin/tool": true, ".local/bin/other": false, ".tmux.conf": false, ".inputrc": true, "dotfiles/screen": true,
+		} {
+			if got := r.read("~/"+name) != "mine\n"; got != changed {
+				t.Errorf("%s changed: %v", name, got)
+			}
+		}
+	})
+}
+
+// A start-up name that is a link stays one, each link on its way too; what a write through a dangling one makes is moved aside.
+func TestHomeLinksAtStartupNames(t *testing.T) {
+	backends(t, func(t *testing.T, backend string, change func(*rig)) {
+		r := newRig(t, func(r *rig) {
+			r.put("~/dotfiles/tmux", "mine\n")
+			for name, to := range map[string]string{
+				".tmux.conf": "hop", "hop": "dotfiles/tmux", ".vimrc": "dotfiles/vimrc", ".bash_profile": "dotfiles/profile", ".inputrc": "there", "there": "dotfiles/input", ".gdbinit": "via/gdb", "via": "dotfiles",
+				"work/.mcp.json": "mcp.json", ".zshrc": ".zshrc",
+			} {
+				if err := os.Symlink(to, r.path("~/"+name)); err != nil {
+					r.t.Fatal(err)
+				}
+			}
+			r.roots = []string{r.home, r.work}
+		}, change)
+		r.run("cd ~; for f in .vimrc .bash_profile .gdbinit .inputrc .tmux.conf work/.mcp.json; do echo x >> $f; done 2>/dev/null; rm -f hop; echo x > hop; rm -f .vimrc via; echo x > .vimrc; true")
+		for _, name := range []string{"dotfiles/vimrc", "dotfiles/profile", "dotfiles/input", "dotfiles/gdb", "work/mcp.json"} {
+			if _, err := os.Lstat(r.path("~/" + name)); err == nil {
+				t.Errorf("%s came to be", name)
+			}
+			if got := r.read("~/" + name + ".from-sandbox-1"); backend != "landlock" && got != "x\n" {
+				t.Errorf("%s: what was moved aside holds %q", name, got)
+			}
+		}
+		for name, want := range map[string]string{".tmux.conf": "hop", "hop": "dotfiles/tmux", ".vimrc": "dotfiles/vimrc"} {
+			if got, _ := os.Readlink(r.path("~/" + name)); got != want {
+				t.Errorf("%s leads to %q", name, got)
+			}
+		}
+		if got := r.read("~/dotfiles/tmux"); got != "mine\n" {
+			t.Errorf("what a link leads to holds %q", got)
+		}
+	})
+}

@@ -25,6 +25,7 @@ var homeNames = []string{
 }
 
 const (
+	maxLinks    = 40   // as many as a system follows
 	scanDepth   = 3    // how deep protected names are looked for below a working directory
 	scanEntries = 5000 // how many entries are looked at for it
 )
@@ -69,14 +70,36 @@ func (d *deriver) protect(dir, name string) {
 	case err != nil:
 		d.absent(path)
 	case info.Mode()&os.ModeSymlink != 0:
-		d.policy.Restore = appendNew(d.policy.Restore, path)
-		if r, ok := real(path); ok {
-			d.keep(r)
-		}
+		d.linked(path)
 	case name == ".git":
 		d.repository(path, true)
 	default:
 		d.keep(path)
+	}
+}
+
+// linked keeps a protected name that is a link: where it leads, each link on the way, and what would come to be at the end of
+// one that dangles.
+func (d *deriver) linked(path string) {
+	if r, ok := real(path); ok {
+		d.keep(r)
+	}
+	for range maxLinks {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		d.policy.Restore = appendNew(d.policy.Restore, path)
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+		if dir, ok := real(filepath.Dir(path)); ok {
+			path = filepath.Join(dir, filepath.Base(path))
+		}
+	}
+	if !exists(path) && withinAny(path, d.policy.Write) {
+		d.policy.Aside = appendNew(d.policy.Aside, path)
 	}
 }
 
@@ -166,10 +189,7 @@ func (d *deriver) gitDir(dir string) {
 		path := filepath.Join(dir, name)
 		switch info, err := os.Lstat(path); {
 		case err == nil && info.Mode()&os.ModeSymlink != 0:
-			d.policy.Restore = appendNew(d.policy.Restore, path)
-			if r, ok := real(path); ok {
-				d.keep(r)
-			}
+			d.linked(path)
 		case err == nil:
 			d.keep(path)
 		case name == "hooks":
