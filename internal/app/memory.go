@@ -81,7 +81,10 @@ func (r *run) memoryOn() bool {
 	if !r.instructions() || r.o.Recording != nil || !r.place.Wants("user") {
 		return false
 	}
-	_, canWrite := r.tools.registry.Get("Write")
+	canWrite := r.tools.registry == nil // no session runs: calls of Write are judged
+	if !canWrite {
+		_, canWrite = r.tools.registry.Get("Write")
+	}
 	switch off := r.place.Sys.Getenv("CLAUDE_CODE_DISABLE_AUTO_MEMORY"); {
 	case off == "0":
 		return true

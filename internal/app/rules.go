@@ -301,7 +301,11 @@ func (r *run) bypassRefused(p config.Permissions) error {
 // decide judges a call by the rules, the mode and the workspace of this moment.
 func (r *run) decide(req perm.Request) perm.Decision {
 	r.refresh()
-	env := r.env()
+	return r.decideIn(req, r.mode())
+}
+
+func (r *run) decideIn(req perm.Request, mode perm.Mode) perm.Decision {
+	env := r.envIn(mode)
 	env.Mode = r.serverModes.of(req.Tool, env.Mode)
 	env.Sandbox = r.sandboxOf(req)
 	r.place.Care(&env, req.Tool)
@@ -311,7 +315,9 @@ func (r *run) decide(req perm.Request) perm.Decision {
 	return r.judge(req, env)
 }
 
-func (r *run) env() perm.Env {
+func (r *run) env() perm.Env { return r.envIn(r.mode()) }
+
+func (r *run) envIn(mode perm.Mode) perm.Env {
 	ws := r.tools.workspace
 	d := r.place.Sys.Dirs
 	book := r.book.Load()
@@ -325,7 +331,7 @@ func (r *run) env() perm.Env {
 	}
 	return r.notes.over(perm.Env{
 		Copy: copied, Original: original,
-		Free: free, Rules: r.skillSet(r.ruleset()), Mode: r.mode(), Platform: platform(),
+		Free: free, Rules: r.skillSet(r.ruleset()), Mode: mode, Platform: platform(),
 		Workspace: perm.Workspace{Cwd: ws.Cwd(), Roots: ws.Roots(), Home: d.Home},
 		Protected: []string{d.State, d.Config}, BlockOutsideReads: book.blockOutside,
 		Tracked: tracked, Programs: r.root().programs,

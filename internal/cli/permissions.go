@@ -23,7 +23,7 @@ const (
 )
 
 const permissionsUsage = `usage:
-  lathe permissions check 'Bash(git push)' [--mode MODE] [--json]   exit code 0 allow, 2 ask, 3 deny
+  lathe permissions check 'Bash(git push)' [--mode MODE] [--plugin-dir DIR] [--json]   exit code 0 allow, 2 ask, 3 deny
   lathe permissions check Edit '{"file_path":"a.go", …}'
   lathe permissions list [--json]
   lathe permissions test FILE [--json]                              exit code 0 all as expected, 1 not`
@@ -33,7 +33,7 @@ func permissionsCommand(args []string, st Streams) error {
 	if len(args) == 0 {
 		return errors.New(permissionsUsage)
 	}
-	var o app.Options
+	o := app.Options{Log: st.Err}
 	var rest []string
 	asJSON := false
 	for i := 1; i < len(args); i++ {
@@ -42,6 +42,9 @@ func permissionsCommand(args []string, st Streams) error {
 			asJSON = true
 		case a == "--trust":
 			o.Trust = true
+		case a == "--plugin-dir" && i+1 < len(args):
+			i++
+			o.Plugins = append(o.Plugins, app.PluginDir{Path: args[i], MCP: true})
 		case a == "--mode" && i+1 < len(args):
 			i++
 			o.Mode = args[i]
