@@ -16,6 +16,7 @@ import (
 	"lathe/internal/perm"
 	"lathe/internal/sys"
 	"lathe/internal/token"
+	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
 
@@ -278,7 +279,7 @@ func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
 	if path == "" {
 		return "", errors.New("this session is not kept, so there is nothing to look at (--no-session-persistence)")
 	}
-	address, err := r.page.Open(path)
+	address, err := r.page.Open(path, r.prices)
 	if errors.Is(err, fs.ErrNotExist) { // it is written with its first message
 		return "", errors.New("there is nothing to show yet: the session's record begins with the next prompt")
 	}
@@ -292,13 +293,4 @@ func (r *run) cmdInspect(context.Context, *turn.Turn, string) (string, error) {
 	return text, nil
 }
 
-// count is a number with what it counts; many is the plural, where an s does not make it.
-func count(n int, one string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + one
-	case len(many) > 0:
-		return fmt.Sprintf("%d %s", n, many[0])
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
+func count(n int, one string, many ...string) string { return tool.Count(n, one, many...) }

@@ -10,7 +10,6 @@ import (
 	"lathe/internal/msg"
 	"lathe/internal/pipeline/model"
 	"lathe/internal/pipeline/normalize"
-	"lathe/internal/price"
 	"lathe/internal/sys"
 	"lathe/internal/turn"
 )
@@ -95,17 +94,6 @@ func (r *run) resolve1m(name string) string {
 		id += long
 	}
 	return id
-}
-
-// modelTable is the built-in table with what the environment says of aliases and of the window.
-func (r *run) modelTable() *price.Table {
-	o := price.Overrides{Aliases: map[string]string{}, Window: r.number("CLAUDE_CODE_MAX_CONTEXT_TOKENS")}
-	for _, alias := range []string{"opus", "sonnet", "haiku", "fable"} {
-		if target := r.place.Sys.Getenv("ANTHROPIC_DEFAULT_" + strings.ToUpper(alias) + "_MODEL"); target != "" {
-			o.Aliases[alias] = target
-		}
-	}
-	return price.Default().With(o)
 }
 
 func first(values ...string) string {

@@ -137,7 +137,7 @@ func newRun(o *Options) (*run, error) {
 	}
 	o.OrNew = o.Host != nil
 	r := &run{common: &common{o: o, modeGiven: o.Mode != "", clientTurn: make(chan struct{}, 1)}, place: p}
-	r.prices = r.modelTable()
+	r.prices = p.Prices()
 	if err := r.permissions(); err != nil {
 		return nil, err
 	}

@@ -61,7 +61,8 @@ func inspectCommand(args []string, st Streams) error {
 	if err != nil {
 		return err
 	}
-	load := func() (*inspect.Session, error) { return load.Session(meta) }
+	prices := p.Prices()
+	load := func() (*inspect.Session, error) { return load.Session(meta, prices) }
 	if i.web {
 		return i.serve(st, load)
 	}

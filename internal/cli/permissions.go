@@ -215,7 +215,11 @@ func testPermissions(file string, asJSON bool, st Streams) error {
 			fmt.Fprintf(st.Out, "%s: %s, expected %s: %s\n", res.ID, res.Decision, res.Expect, res.Reason)
 		}
 	}
-	summary := fmt.Sprintf("%d cases: %d as expected, %d otherwise but acceptable, %d wrong", len(rows), right, tolerable, wrong)
+	what := "cases"
+	if len(rows) == 1 {
+		what = "case"
+	}
+	summary := fmt.Sprintf("%d %s: %d as expected, %d otherwise but acceptable, %d wrong", len(rows), what, right, tolerable, wrong)
 	if asJSON {
 		fmt.Fprintln(st.Err, summary)
 	} else {

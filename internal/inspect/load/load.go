@@ -20,13 +20,13 @@ import (
 	"lathe/internal/trace"
 )
 
-// Session reads a session with its sub-agents, and their traces. Close it after use.
-func Session(meta session.Meta) (*inspect.Session, error) {
+// Session reads a session with its sub-agents, and their traces, and prices it by a table. Close it after use.
+func Session(meta session.Meta, prices *price.Table) (*inspect.Session, error) {
 	state, err := jsonl.Read(meta.Path, "")
 	if err != nil {
 		return nil, err
 	}
-	prices, why := price.Default(), new(cache.Explainer)
+	why := new(cache.Explainer)
 	in := inspect.Input{
 		ID: meta.ID, Path: meta.Path, Dir: meta.Dir, Title: cmp.Or(meta.Title, meta.Prompt),
 		Cost: prices.Cost,

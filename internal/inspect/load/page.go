@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"lathe/internal/inspect"
+	"lathe/internal/price"
 	"lathe/internal/session"
 )
 
@@ -20,7 +21,7 @@ type Page struct {
 }
 
 // Open begins to serve the session in a file, and returns the address; again it returns the same one.
-func (p *Page) Open(path string) (string, error) {
+func (p *Page) Open(path string, prices *price.Table) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stop != nil && p.of == path {
@@ -28,7 +29,7 @@ func (p *Page) Open(path string) (string, error) {
 	}
 	p.end()
 	meta := session.Meta{Path: path, ID: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
-	srv := &inspect.Server{Load: func() (*inspect.Session, error) { return Session(meta) }}
+	srv := &inspect.Server{Load: func() (*inspect.Session, error) { return Session(meta, prices) }}
 	if s, err := srv.Load(); err != nil {
 		return "", err
 	} else if err := s.Close(); err != nil {

@@ -374,7 +374,7 @@ func TestMarketCountsAnswers(t *testing.T) {
 	for i := range 5 {
 		ms = append(ms, user(fmt.Sprint(i)), call(fmt.Sprint(i), fmt.Sprint(i, "a"), "Bash", `{}`), call(fmt.Sprint(i), fmt.Sprint(i, "b"), "Bash", `{}`))
 	}
-	if m := newMarket(sight{view: ms, whole: ms, size: 10, limit: 1000}, "m", time.Now(), Config{}); m.calls != 5 {
+	if m := newMarket(sight{view: ms, whole: ms, of: price.Default().Info, size: 10, limit: 1000}, "m", time.Now(), Config{}); m.calls != 5 {
 		t.Errorf("%d calls are expected", m.calls)
 	}
 }

@@ -99,8 +99,8 @@ func (b *Budget) replace(callID, name, text string, n, allowed int) string {
 	}
 	first, last := cutHead(text, head), cutTail(text, tail)
 	left := n - chars(first) - chars(last)
-	return fmt.Sprintf("[This result of %s is too large to show: %d characters in %d lines. %s Its beginning and its end follow.]\n%s\n[… %d characters left out …]\n%s",
-		name, n, strings.Count(text, "\n")+1, where, first, left, last)
+	return fmt.Sprintf("[This result of %s is too large to show: %d characters in %s. %s Its beginning and its end follow.]\n%s\n[… %d characters left out …]\n%s",
+		name, n, tool.Count(strings.Count(text, "\n")+1, "line"), where, first, left, last)
 }
 
 // cutHead returns at most n characters from the start, up to a line's end where one is near.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lathe/internal/msg"
+	"lathe/internal/tool"
 )
 
 // collapseLeast is how many calls a chain must have to be worth a summary, and collapseLines the calls it lists.
@@ -156,7 +157,7 @@ func outcome(id string, chain []msg.Message) string {
 			if len(text) <= 120 {
 				return ": " + clip(text, 120)
 			}
-			return fmt.Sprintf(": %d lines", strings.Count(text, "\n")+1)
+			return ": " + tool.Count(strings.Count(text, "\n")+1, "line")
 		}
 	}
 	return ": no result"

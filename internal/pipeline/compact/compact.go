@@ -98,6 +98,7 @@ type sight struct {
 	view  []msg.Message // the same with the edits that were kept
 	set   Settings
 	info  price.Info
+	of    func(model string) price.Info
 	size  int // tokens, with system prompt and tools
 	limit int // from which on to compact
 
@@ -108,7 +109,7 @@ type sight struct {
 func (s *Stage) look(t *turn.Turn) sight {
 	info := s.deps.Info(t.Model)
 	c := token.Counter{New: info.NewTokenizer}
-	v := sight{info: info, limit: s.cfg.Threshold(info.Window), set: Settings{
+	v := sight{info: info, of: s.deps.Info, limit: s.cfg.Threshold(info.Window), set: Settings{
 		Window: info.Window, Counter: c, Pins: s.cfg.Pins, Recent: 6, Overhead: c.Blocks(t.System) + c.Tools(t.Tools), known: map[sizeKey]int{},
 	}}
 	v.set.Target = v.limit * 6 / 10

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lathe/internal/msg"
+	"lathe/internal/tool"
 )
 
 // losses counts what is no longer sent word for word.
@@ -53,10 +54,10 @@ func (l *losses) String() string {
 		s = "1 message"
 	}
 	if l.Media > 0 {
-		s += fmt.Sprintf(", %d images or documents", l.Media)
+		s += ", " + tool.Count(l.Media, "image or document", "images or documents")
 	}
 	if l.Thinking > 0 {
-		s += fmt.Sprintf(", %d blocks of thinking", l.Thinking)
+		s += ", " + tool.Count(l.Thinking, "block of thinking", "blocks of thinking")
 	}
 	return s + fmt.Sprintf(", about %d tokens", l.Tokens)
 }

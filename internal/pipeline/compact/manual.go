@@ -10,6 +10,7 @@ import (
 
 	"lathe/internal/msg"
 	"lathe/internal/token"
+	"lathe/internal/tool"
 	"lathe/internal/turn"
 )
 
@@ -189,7 +190,7 @@ func (s *Stage) restore(t *turn.Turn, view, before, since []msg.Message, was met
 			return "", err
 		}
 	}
-	text := fmt.Sprintf("The compaction is undone: %d messages are sent again, about %d tokens.", len(before), was.Pre)
+	text := fmt.Sprintf("The compaction is undone: %s sent again, about %d tokens.", tool.Count(len(before), "message is", "messages are"), was.Pre)
 	if s.auto() && was.Pre >= s.cfg.Threshold(info.Window) {
 		text += " The window is as full as it was, so the next prompt compacts it again unless autoCompactEnabled is false."
 	}

@@ -91,7 +91,7 @@ func newMarket(v sight, model string, now time.Time, c Config) market {
 			}
 		}
 		last = x.APIID
-		m.cold = x.Model != "" && x.Model != model && info.ID != price.Default().Info(x.Model).ID
+		m.cold = x.Model != "" && x.Model != model && info.ID != v.of(x.Model).ID
 	}
 	m.cold = m.cold || c.NoCache || calls == 0 || now.Sub(asked) >= life
 	// As many calls again as there were: without knowing more, the best guess. A full window ends them sooner.

@@ -402,7 +402,7 @@ func TestWorth(t *testing.T) {
 		{"warm, many calls", 0, "claude-opus-5-5", 500, true},
 		{"cold", 10 * time.Minute, "claude-opus-5-5", 5, true},
 	} {
-		m := newMarket(sight{whole: view, view: view, info: info, size: 10_000, limit: 187_000}, tt.model, now.Add(tt.after), Config{})
+		m := newMarket(sight{whole: view, view: view, of: price.Default().Info, info: info, size: 10_000, limit: 187_000}, tt.model, now.Add(tt.after), Config{})
 		m.calls = tt.calls
 		p := m.price(view, out, r, set)
 		p.TurnStart = true
@@ -471,7 +471,26 @@ func TestWorth(t *testing.T) {
 			t.Errorf("collapse in a turn that saves %d: %v: %s", saved, got, why)
 		}
 	}
-	if m := newMarket(sight{whole: view, view: view, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
+	if m := newMarket(sight{whole: view, view: view, of: price.Default().Info, info: price.Default().Info("claude-sonnet-5-5"), size: 1, limit: 2}, "claude-sonnet-5-5", now, Config{NoCache: true}); !m.cold {
 		t.Error("without a cache nothing is warm")
+	}
+}
+
+// The cache stays warm for another name of the same model, as the run's own table has it.
+func TestMarketKnowsTheNamesOfTheRun(t *testing.T) {
+	now := time.Unix(100_000, 0)
+	view := session()
+	for i := range view {
+		view[i].Time = now.Add(-time.Minute)
+		if view[i].Kind == msg.KindAssistant {
+			view[i].Model = "proxy-opus"
+		}
+	}
+	for id, cold := range map[string]bool{"claude-opus-5-5": false, "claude-haiku-4-5": true} {
+		of := func(string) price.Info { return price.Default().Info(id) }
+		v := sight{whole: view, view: view, of: of, info: price.Default().Info("claude-opus-5-5"), size: 10_000, limit: 187_000}
+		if m := newMarket(v, "claude-opus-5-5", now, Config{}); m.cold != cold {
+			t.Errorf("%s: cold %v", id, m.cold)
+		}
 	}
 }

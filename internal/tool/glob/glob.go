@@ -151,7 +151,7 @@ func (t *Tool) words(out *Output, unreadable int) string {
 		text += fmt.Sprintf("\n[Stopped after %s: the result is incomplete. Use a narrower pattern or path.]", t.d.Timeout)
 	}
 	if unreadable > 0 {
-		text += fmt.Sprintf("\n[%d folders could not be read.]", unreadable)
+		text += fmt.Sprintf("\n[%s could not be read.]", tool.Count(unreadable, "folder"))
 	}
 	return text
 }

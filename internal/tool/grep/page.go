@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lathe/internal/search"
+	"lathe/internal/tool"
 )
 
 // page cuts a report to one result.
@@ -170,10 +171,10 @@ func (p *page) words(r *search.Report, total int) string {
 			p.in.Offset+1, end, total, unit, end))
 	}
 	if r.Unreadable > 0 {
-		notes = append(notes, fmt.Sprintf("%d files or folders could not be read.", r.Unreadable))
+		notes = append(notes, tool.Count(r.Unreadable, "file or folder", "files or folders")+" could not be read.")
 	}
 	if n := len(r.TooLarge); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d files were too large for this search, such as %s.", n, p.rel(r.TooLarge[0])))
+		notes = append(notes, fmt.Sprintf("Too large for this search: %s, such as %s.", tool.Count(n, "file"), p.rel(r.TooLarge[0])))
 	}
 	for _, n := range notes {
 		if text != "" {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"lathe/internal/tool"
 )
 
 // Limits of what one result shows.
@@ -98,7 +100,7 @@ func (p part) notice() string {
 		fmt.Fprintf(&b, "(PARTIAL view: lines %d-%d of %d%s; go on with offset %d)\n", p.start, last, p.total, why, last+1)
 	}
 	if p.long > 0 {
-		fmt.Fprintf(&b, "(%d lines over %d characters were shortened; use grep -o or cut to see the rest)\n", p.long, maxWidth)
+		fmt.Fprintf(&b, "(shortened: %s over %d characters; use grep -o or cut to see the rest)\n", tool.Count(p.long, "line"), maxWidth)
 	}
 	return b.String()
 }

@@ -125,7 +125,7 @@ func (t *Tool) notebook(f *file.File, abs string) (tool.Result, error) {
 	}
 	t.d.Files.Put(f.Path, tool.State(f.Data, f.Info))
 	if hidden > 0 {
-		fmt.Fprintf(&b, "(%d cells are not shown, the notebook is too long; use offset and limit to read its JSON)\n", hidden)
+		fmt.Fprintf(&b, "(not shown, since the notebook is too long: %s; use offset and limit to read its JSON)\n", tool.Count(hidden, "cell"))
 	}
 	if len(nb.Cells) == 0 {
 		b.WriteString("(the notebook has no cells)")

@@ -139,7 +139,7 @@ func (t *Tool) text(f *file.File, in Input, abs, name string) (tool.Result, erro
 	}
 	p := cut(text.Body, in.Offset, in.Limit)
 	if p.num == 0 {
-		return output(fmt.Sprintf("(%s has only %d lines; offset %d is past the end)", name, p.total, p.start),
+		return output(fmt.Sprintf("(%s has only %s; offset %d is past the end)", name, tool.Count(p.total, "line"), p.start),
 			Output{"text", TextFile{FilePath: abs, StartLine: p.start, TotalLines: p.total}}), nil
 	}
 	t.record(f.Path, state, p)

@@ -72,7 +72,7 @@ func TestText(t *testing.T) {
 		{"right after the end", "a\nb\n", map[string]any{"offset": 3}, "(f has only 2 lines; offset 3 is past the end)", TextFile{StartLine: 3, TotalLines: 2}},
 		{"many lines", many, nil, "1\tx…2000\tx\n(PARTIAL view: lines 1-2000 of 2500; go on with offset 2001)", TextFile{Content: many[:4000], NumLines: 2000, StartLine: 1, TotalLines: 2500}},
 		{"not UTF-8", "caf\xe9\n", nil, "(not valid UTF-8…1\tcaf\ufffd", TextFile{Content: "caf\ufffd\n", NumLines: 1, StartLine: 1, TotalLines: 1}},
-		{"long line", strings.Repeat("é", 2003) + "\n", nil, "1\té…(3 more characters)\n(1 lines over 2000 characters were shortened; use grep -o or cut to see the rest)", TextFile{Content: strings.Repeat("é", 2000) + "… (3 more characters)\n", NumLines: 1, StartLine: 1, TotalLines: 1}},
+		{"long line", strings.Repeat("é", 2003) + "\n", nil, "1\té…(3 more characters)\n(shortened: 1 line over 2000 characters; use grep -o or cut to see the rest)", TextFile{Content: strings.Repeat("é", 2000) + "… (3 more characters)\n", NumLines: 1, StartLine: 1, TotalLines: 1}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func (t *Tool) Plan(_ context.Context, call tool.Call) (tool.Plan, error) {
 		return tool.Plan{}, err
 	}
 	return tool.Plan{
-		Summary:  fmt.Sprintf("to-do list of %d items", len(in.Todos)),
+		Summary:  fmt.Sprintf("to-do list of %s", tool.Count(len(in.Todos), "item")),
 		ReadOnly: true,
 		Run: func(ctx context.Context, _ tool.Progress) (tool.Result, error) {
 			if t.check != nil {

@@ -167,7 +167,7 @@ func (t *Tool) answer(ctx context.Context, in *Input, p *page) (text string, fai
 	}
 	part, end, total := slice(p.text, in.Offset, maxText)
 	if part == "" {
-		return fmt.Sprintf("Nothing at offset %d: the page has %d characters.", in.Offset, total), true
+		return fmt.Sprintf("Nothing at offset %d: the page has %s.", in.Offset, tool.Count(total, "character")), true
 	}
 	var notes []string
 	if end < total {

@@ -134,17 +134,13 @@ func (t *Tool) result(in Input, abs, real string, old *file.File, before file.Te
 		hunks = diff.Patch(a, b)
 	}
 	added, removed := diff.Count(hunks)
-	unit := "lines"
-	if added == 1 {
-		unit = "line"
-	}
-	text := fmt.Sprintf("Created %s (%d %s).", name, added, unit)
+	text := fmt.Sprintf("Created %s (%s).", name, tool.Count(added, "line"))
 	if old != nil {
 		out.Type, out.StructuredPatch = "update", diff.Cap(hunks)
 		if len(before.Body) <= 1<<20 {
 			out.OriginalFile = &before.Body
 		}
-		text = fmt.Sprintf("Updated %s (%d lines added, %d removed).", name, added, removed)
+		text = fmt.Sprintf("Updated %s (%s added, %d removed).", name, tool.Count(added, "line"), removed)
 		if was, is := file.LineEnds(before.Body), file.LineEnds(in.Content); was != is && was != "none" && is != "none" {
 			text += fmt.Sprintf(" Its line ends are %s now and were %s.", is, was)
 		}

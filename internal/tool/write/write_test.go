@@ -75,12 +75,12 @@ func TestCreate(t *testing.T) {
 
 func TestUpdate(t *testing.T) {
 	tests := []struct{ name, before, content, after, text string }{
-		{"plain", "a\nb\n", "a\nc\n", "a\nc\n", "Updated f (1 lines added, 1 removed)."},
-		{"BOM stays", "\xef\xbb\xbfa\n", "b\n", "\xef\xbb\xbfb\n", "Updated f (1 lines added, 1 removed)."},
-		{"BOM not twice", "\xef\xbb\xbfa\n", "\ufeffb\n", "\xef\xbb\xbfb\n", "Updated f (1 lines added, 1 removed)."},
-		{"UTF-16 stays", "\xff\xfea\x00", "b€", "\xff\xfeb\x00\xac\x20", "Updated f (1 lines added, 1 removed)."},
-		{"line ends as given", "a\r\nb\r\n", "a\nc\n", "a\nc\n", "Updated f (1 lines added, 1 removed). Its line ends are LF now and were CRLF."},
-		{"empty file", "", "x", "x", "Updated f (1 lines added, 0 removed)."},
+		{"plain", "a\nb\n", "a\nc\n", "a\nc\n", "Updated f (1 line added, 1 removed)."},
+		{"BOM stays", "\xef\xbb\xbfa\n", "b\n", "\xef\xbb\xbfb\n", "Updated f (1 line added, 1 removed)."},
+		{"BOM not twice", "\xef\xbb\xbfa\n", "\ufeffb\n", "\xef\xbb\xbfb\n", "Updated f (1 line added, 1 removed)."},
+		{"UTF-16 stays", "\xff\xfea\x00", "b€", "\xff\xfeb\x00\xac\x20", "Updated f (1 line added, 1 removed)."},
+		{"line ends as given", "a\r\nb\r\n", "a\nc\n", "a\nc\n", "Updated f (1 line added, 1 removed). Its line ends are LF now and were CRLF."},
+		{"empty file", "", "x", "x", "Updated f (1 line added, 0 removed)."},
 	}
 	for _, tc := range tests {
 		b := newBench(t)
