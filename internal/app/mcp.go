@@ -143,7 +143,7 @@ func byName(c mcp.Config) bool {
 }
 
 func duration(ms string, def time.Duration) time.Duration {
-	if n, err := strconv.ParseInt(ms, 10, 64); err == nil && n >= 0 {
+	if n, ok := sys.Int(ms); ok && n >= 0 {
 		return time.Duration(min(n, 1<<40)) * time.Millisecond
 	}
 	return def

@@ -161,8 +161,8 @@ func (r *run) cacheLife() time.Duration {
 
 // number reads a whole number from the environment; 0 when it is not set or not a number.
 func (r *run) number(key string) int {
-	n, _ := strconv.Atoi(strings.ReplaceAll(r.place.Sys.Getenv(key), "_", ""))
-	return n
+	n, _ := sys.Int(r.place.Sys.Getenv(key))
+	return int(n)
 }
 
 func (r *run) requestConfig() normalize.Config {

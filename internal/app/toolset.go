@@ -49,7 +49,7 @@ func (r *run) newToolset() (*toolset, error) {
 		files: r.newFiles(), workspace: r.newWorkspace(), tasks: r.newTasks(), todos: todo.NewList(), denied: r.readDenied,
 	}
 	ts.files.Editor = r.editor
-	ts.read = read.New(read.Deps{Workspace: ts.workspace, Files: ts.files})
+	ts.read = read.New(read.Deps{Workspace: ts.workspace, Files: ts.files, MaxTokens: max(0, r.number("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS"))})
 	all := append(r.fileTools(ts), r.agentTools()...)
 	kept, err := r.keptTools(append(all, r.personTools()...))
 	if err != nil {

@@ -171,8 +171,16 @@ func (r *run) fetchTool() []tool.Tool {
 	return []tool.Tool{webfetch.New(webfetch.Deps{
 		Ask: r.pageAsker(), UserAgent: "Lathe/" + sys.Version,
 		Timeout:  duration(getenv("CLAUDE_CODE_WEBFETCH_DEADLINE_MS"), 0),
-		CacheFor: duration(getenv("CLAUDE_CODE_WEBFETCH_CACHE_TTL_MS"), 0),
+		CacheFor: pagesKept(getenv("CLAUDE_CODE_WEBFETCH_CACHE_TTL_MS")),
 	})}
+}
+
+// pagesKept is how long WebFetch keeps a page; 0 keeps none, which the tool has as a value below that.
+func pagesKept(ms string) time.Duration {
+	if d := duration(ms, webfetch.CacheFor); d > 0 {
+		return d
+	}
+	return -1
 }
 
 // globDeps are what Glob works with, as the environment wants it: hidden and ignored files are found unless it says no.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"lathe/internal/tool/webfetch"
 )
 
 // What people set in the environment and in settings for tools counts.
@@ -43,5 +45,13 @@ func TestToolsAsTheEnvironmentWants(t *testing.T) {
 	r.o.Entry = EntryTerminal
 	if d := r.commandLimit(); d != 0 {
 		t.Errorf("background commands in the terminal: %s", d)
+	}
+}
+
+func TestPagesKept(t *testing.T) {
+	for ms, want := range map[string]time.Duration{"": webfetch.CacheFor, "x": webfetch.CacheFor, "-1": webfetch.CacheFor, "0": -1, "2e3": 2 * time.Second} {
+		if got := pagesKept(ms); got != want {
+			t.Errorf("%q: %s", ms, got)
+		}
 	}
 }

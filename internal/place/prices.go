@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"lathe/internal/config"
 	"lathe/internal/price"
+	"lathe/internal/sys"
 )
 
 // maxMultiplier is what modelPricing may multiply prices by at most.
@@ -18,7 +18,9 @@ const maxMultiplier = 10
 // setting modelPricing. A project's own files set no prices: what a person sees spent must not depend on where they work.
 func (p *Place) Prices() *price.Table {
 	o := price.Overrides{Aliases: map[string]string{}, Models: map[string]price.Override{}}
-	o.Window, _ = strconv.Atoi(strings.ReplaceAll(p.Sys.Getenv("CLAUDE_CODE_MAX_CONTEXT_TOKENS"), "_", ""))
+	if n, ok := sys.Int(p.Sys.Getenv("CLAUDE_CODE_MAX_CONTEXT_TOKENS")); ok {
+		o.Window = int(n)
+	}
 	for _, alias := range []string{"opus", "sonnet", "haiku", "fable"} {
 		o.Aliases[alias] = p.Sys.Getenv("ANTHROPIC_DEFAULT_" + strings.ToUpper(alias) + "_MODEL")
 	}

@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,6 +26,19 @@ type Dirs struct {
 	Home   string // the user's home; empty when there is none
 	State  string // what Lathe writes: ~/.lathe, or LATHE_HOME
 	Config string // what people already have: ~/.claude, or CLAUDE_CONFIG_DIR
+}
+
+// Int reads a whole number of the environment: 200, 64_000 or 2e3.
+func Int(s string) (n int64, ok bool) {
+	s = strings.ReplaceAll(strings.TrimSpace(s), "_", "")
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 // IsOn reports whether the value of an environment variable switches something on.

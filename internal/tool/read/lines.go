@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lathe/internal/token"
 	"lathe/internal/tool"
 )
 
@@ -24,11 +25,12 @@ type part struct {
 	num     int    // lines shown
 	total   int    // lines of the file
 	long    int    // lines that were shortened
-	capped  bool   // the size limit ended it
+	capped  bool   // a limit of size ended it
+	over    bool   // the limit was that of tokens
 }
 
-// cut takes the lines from offset (from 1) on, at most limit, and numbers them.
-func cut(body string, offset, limit *int) part {
+// cut takes the lines from offset (from 1) on, at most limit, and numbers them. They have no more than most tokens; 0: any number.
+func cut(body string, offset, limit *int, most int) part {
 	p := part{start: 1}
 	if offset != nil {
 		p.start = max(1, *offset)
@@ -49,6 +51,7 @@ func cut(body string, offset, limit *int) part {
 		body = body[j+1:]
 	}
 	var text, content strings.Builder
+	tokens := 0
 	for body != "" && p.num < want {
 		raw := body
 		if j := strings.IndexByte(body, '\n'); j >= 0 {
@@ -59,6 +62,13 @@ func cut(body string, offset, limit *int) part {
 		if text.Len()+len(number)+len(line)+2 > maxBytes && p.num > 0 {
 			p.capped = true
 			break
+		}
+		if most > 0 {
+			tokens += token.Text(number + "\t" + line + "\n")
+			if tokens > most && p.num > 0 {
+				p.capped, p.over = true, true
+				break
+			}
 		}
 		text.WriteString(number + "\t" + line + "\n")
 		if shortened {
@@ -94,7 +104,10 @@ func (p part) notice() string {
 	var b strings.Builder
 	if last := p.start + p.num - 1; last < p.total {
 		why := ""
-		if p.capped {
+		switch {
+		case p.over:
+			why = ", cut at the limit of tokens"
+		case p.capped:
 			why = ", cut at 256 KB"
 		}
 		fmt.Fprintf(&b, "(PARTIAL view: lines %d-%d of %d%s; go on with offset %d)\n", p.start, last, p.total, why, last+1)

@@ -28,6 +28,8 @@ type Deps struct {
 	Files     *tool.ReadCache
 	// LookPath finds programs for PDF pages; nil is exec.LookPath.
 	LookPath func(name string) (string, error)
+	// MaxTokens is how much of a text one result shows, in estimated tokens; 0: the other limits alone hold.
+	MaxTokens int
 }
 
 // Tool is the tool Read. It may be used by several calls at once. A file that is read again is shown again: that
@@ -137,7 +139,11 @@ func (t *Tool) text(f *file.File, in Input, abs, name string) (tool.Result, erro
 		t.d.Files.Put(f.Path, state)
 		return output(fmt.Sprintf("(%s exists, but is empty)", name), Output{"text", TextFile{FilePath: abs, StartLine: 1}}), nil
 	}
-	p := cut(text.Body, in.Offset, in.Limit)
+	p := cut(text.Body, in.Offset, in.Limit, t.d.MaxTokens)
+	if p.over && in.Limit != nil {
+		return tool.Result{}, fmt.Errorf("%s of %s are more than the %d tokens that one result may have (CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS); from line %d on, ask for %s at most",
+			tool.Count(*in.Limit, "line"), name, t.d.MaxTokens, p.start, tool.Count(p.num, "line"))
+	}
 	if p.num == 0 {
 		return output(fmt.Sprintf("(%s has only %s; offset %d is past the end)", name, tool.Count(p.total, "line"), p.start),
 			Output{"text", TextFile{FilePath: abs, StartLine: p.start, TotalLines: p.total}}), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"lathe/internal/token"
 	"lathe/internal/tool"
 )
 
@@ -112,6 +113,40 @@ func TestSizeLimit(t *testing.T) {
 	text := res.Blocks[0].Text
 	if !out.Truncated || len(text) > maxBytes+200 || !strings.HasSuffix(text, fmt.Sprintf("of 1000, cut at 256 KB; go on with offset %d)", out.NumLines+1)) {
 		t.Errorf("%d bytes, ends %q", len(text), text[len(text)-100:])
+	}
+}
+
+// A limit of tokens shows the first page, from which an offset goes on; a limit of lines that is over it is refused with one that is not.
+func TestTokenLimit(t *testing.T) {
+	b := newBench(t)
+	b.tool.d.MaxTokens = 100
+	b.write("f", []byte(strings.Repeat("some words of text\n", 200)))
+	b.write("long", []byte(strings.Repeat("some words of text ", 90)+"\nx\n"))
+	read := func(in map[string]any) (string, TextFile) {
+		t.Helper()
+		res, err := b.read(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Blocks[0].Text, res.Output.(Output).File.(TextFile)
+	}
+	text, first := read(map[string]any{"file_path": "f"})
+	if lines, _, _ := strings.Cut(text, "(PARTIAL"); !first.Truncated || first.NumLines < 5 || first.NumLines > 50 || token.Text(lines) > 110 ||
+		!strings.HasSuffix(text, fmt.Sprintf("lines 1-%d of 200, cut at the limit of tokens; go on with offset %d)", first.NumLines, first.NumLines+1)) {
+		t.Errorf("%+v, ends %q", first.NumLines, text)
+	}
+	if _, next := read(map[string]any{"file_path": "f", "offset": first.NumLines + 1}); next.StartLine != first.NumLines+1 || next.NumLines < 5 {
+		t.Errorf("the next page is %d from %d", next.NumLines, next.StartLine)
+	}
+	if _, part := read(map[string]any{"file_path": "f", "limit": first.NumLines}); part.NumLines != first.NumLines || part.Truncated {
+		t.Errorf("%d lines, cut: %v", part.NumLines, part.Truncated)
+	}
+	want := fmt.Sprintf("100 lines of f are more than the 100 tokens that one result may have (CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS); from line 1 on, ask for %d lines at most", first.NumLines)
+	if _, err := b.read(map[string]any{"file_path": "f", "limit": 100}); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, long := read(map[string]any{"file_path": "long"}); long.NumLines != 1 || !long.Truncated {
+		t.Errorf("a line over the limit: %d lines, cut: %v", long.NumLines, long.Truncated)
 	}
 }
 

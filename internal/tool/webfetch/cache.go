@@ -42,6 +42,9 @@ func (c *cache) get(url string, now time.Time) (page, bool) {
 }
 
 func (c *cache) put(p page) {
+	if c.life < 0 {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pages = append(c.pages, p)

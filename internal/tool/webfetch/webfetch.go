@@ -25,6 +25,9 @@ var description string
 const schema = `{"type":"object","properties":{"url":{"type":"string"},"prompt":{"type":"string"},` +
 	`"offset":{"type":"integer","description":"character to go on from, in a long page"}},"required":["url"]}`
 
+// CacheFor is how long a page is kept where nothing else is said.
+const CacheFor = 15 * time.Minute
+
 const maxText = 100_000 // characters of a page that are looked at in one call
 
 // Deps is what the tool needs of its session.
@@ -42,7 +45,7 @@ type Deps struct {
 	Now       func() time.Time // nil is time.Now
 	UserAgent string           // empty is "Lathe"
 	Timeout   time.Duration    // for all of a call; 0 is 300 seconds
-	CacheFor  time.Duration    // how long a page is kept; 0 is 15 minutes
+	CacheFor  time.Duration    // how long a page is kept; 0 is CacheFor, below 0 none is
 }
 
 // Tool is the tool WebFetch, with its cache. It may be used by several calls at once.
@@ -69,7 +72,7 @@ func New(d Deps) *Tool {
 		d.Timeout = 300 * time.Second
 	}
 	if d.CacheFor == 0 {
-		d.CacheFor = 15 * time.Minute
+		d.CacheFor = CacheFor
 	}
 	return &Tool{d: d, cache: cache{life: d.CacheFor}}
 }

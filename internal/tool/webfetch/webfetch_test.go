@@ -187,6 +187,20 @@ func TestAskAndCache(t *testing.T) {
 	}
 }
 
+func TestNothingIsKept(t *testing.T) {
+	s, hits := site(t)
+	now := time.Unix(1_000_000, 0)
+	tl := New(Deps{AllowLoopback: true, Getenv: noEnv, CacheFor: -1, Now: func() time.Time { return now }})
+	for range 2 {
+		if got, _, err := call(t, tl, `{"url":"`+s.URL+`/plain"}`); err != nil || got != "just text" {
+			t.Error(got, err)
+		}
+	}
+	if *hits != 2 || tl.cache.size != 0 {
+		t.Errorf("%d requests, %d bytes kept", *hits, tl.cache.size)
+	}
+}
+
 func TestCacheIsBounded(t *testing.T) {
 	c := cache{life: time.Hour}
 	for i := range 100 {
