@@ -29,10 +29,7 @@ func (u *ui) edited(text, ext string) (string, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}
-	if u.full == nil {
-		_ = u.inline.Leave()
-	}
-	u.settle()
+	u.stepAside()
 	err = u.tty.Lend(func() error {
 		words := strings.Fields(command)
 		cmd := exec.Command(words[0], append(words[1:], path)...)

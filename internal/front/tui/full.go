@@ -94,7 +94,8 @@ func (u *ui) closeTranscript() {
 	u.lent = false
 	u.full = nil
 	u.tty.Alt(false, false)
-	if c, r := u.inline.Size(); c != u.cols || r != u.rows {
+	if c, r := u.inline.Size(); u.moved || c != u.cols || r != u.rows {
+		u.moved = false
 		u.hold()
 	}
 }

@@ -19,8 +19,8 @@ const twiceChord = 3 * time.Second
 func (u *ui) terminal(e term.Event) bool {
 	switch e := e.(type) {
 	case term.Key:
-		if e.Code == term.F3 && u.inline.Waits() { // "the cursor stands in the first row" looks like that key
-			u.answered(term.Report{Kind: "cursor", Args: []int{1, 1}})
+		if u.isAnswer(e) {
+			u.answered(firstRow)
 			return false
 		}
 		u.key(e)

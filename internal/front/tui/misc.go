@@ -52,21 +52,11 @@ func (u *ui) raw(s string) { _, _ = io.WriteString(u.tty, s) }
 
 // suspend stops the program as Ctrl+Z does.
 func (u *ui) suspend() {
-	_ = u.inline.Leave()
-	u.settle()
+	u.stepAside()
 	err := u.tty.Suspend()
 	u.back()
 	if err != nil {
 		u.hint = err.Error()
-	}
-}
-
-// back takes the terminal again after another program had it.
-func (u *ui) back() {
-	u.cols, u.rows = u.tty.Size()
-	u.inline.Enter(u.cols, u.rows)
-	if u.full != nil {
-		u.full.resize(u.cols, u.rows)
 	}
 }
 

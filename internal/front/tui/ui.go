@@ -97,13 +97,11 @@ type ui struct {
 	tick      *time.Timer // for running work
 	resize    *time.Timer
 	resizing  bool
-	resizeAt  time.Time // when that began
+	resizeAt  time.Time // of the last news of it
 	confirmed bool      // the terminal was asked again behind it
-	greeted   bool      // the terminal has said where the cursor stands
-	sized     bool      // it has said its size
-	asksSize  bool      // that is what it is asked behind pictures
-	told      [2]int    // the size that it said last: columns, rows
-	swapped   bool      // it says rows before columns
+	moved     bool      // the size has changed since the inline screen was lent
+	talk      talk
+	kept      []term.Event // what came while answers were waited for
 	focused   bool
 	armedFor  string // the key that ends the program when it is pressed again
 	armedAt   time.Time
@@ -135,7 +133,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	}
 	u.starting, u.never = true, true
 	u.draw()
-	u.raw(greeting)
+	u.greet()
 	stop := u.signals()
 	defer stop()
 	if len(o.Guard) > 0 {
@@ -177,10 +175,18 @@ func stopped() *time.Timer {
 // loop takes what comes until the person leaves.
 func (u *ui) loop() {
 	for !u.quit {
+		if len(u.kept) > 0 {
+			e := u.kept[0]
+			u.kept = u.kept[1:]
+			if u.terminal(e) {
+				u.draw()
+			}
+			continue
+		}
 		select {
 		case e := <-u.tty.Events():
 			shows := u.terminal(e)
-			for more := true; more && !u.quit; {
+			for more := true; more && !u.quit && len(u.kept) == 0; {
 				select {
 				case e := <-u.tty.Events():
 					shows = u.terminal(e) || shows
@@ -283,11 +289,11 @@ func (u *ui) leave() {
 	for _, dir := range u.temps {
 		_ = os.RemoveAll(dir)
 	}
+	u.fit()
 	f := u.picture()
 	f.Open, f.Foot, f.Cursor = nil, nil, screen.Cursor{}
 	_ = u.inline.Draw(f)
-	_ = u.inline.Leave()
-	u.settle()
+	u.stepAside()
 	u.tty.Close()
 	if u.session != nil {
 		bye := u.goodbye()

@@ -1,6 +1,9 @@
 package screen
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Question is what the terminal is asked behind a picture. Its answer says that the picture has been drawn, and with the size
 // of then whether it was drawn as it was meant.
@@ -45,9 +48,15 @@ func (s *Inline) Ask(q Question) { s.question = q }
 // Waits reports whether an answer is still to come.
 func (s *Inline) Waits() bool { return len(s.asked) > 0 }
 
+// Unanswered says, before Enter, that no answer will come to what was asked: another program had the terminal.
+func (s *Inline) Unanswered() { s.asked, s.late = nil, false }
+
 // Answered takes the answer to a question, with the size that the terminal has, and the row in which the cursor stands, from 1,
-// where that was asked. It reports whether the size is another one than pictures are made for.
+// where that was asked. It reports whether the size is another one than pictures are made for. What nobody asked for tells nothing.
 func (s *Inline) Answered(to Question, cols, rows, cursor int) (other bool) {
+	if !slices.ContainsFunc(s.asked, func(q asked) bool { return q.Question == to }) {
+		return false
+	}
 	for len(s.asked) > 0 {
 		q := s.asked[0]
 		s.asked = s.asked[1:]
@@ -56,7 +65,7 @@ func (s *Inline) Answered(to Question, cols, rows, cursor int) (other bool) {
 			continue
 		}
 		s.drawn(cols == q.cols && rows == q.rows)
-		if to == CursorQuestion && len(s.asked) == 0 {
+		if to == CursorQuestion && len(s.asked) == 0 && cursor <= rows {
 			s.row, s.rowIn = cursor, [2]int{cols, rows}
 		}
 		break

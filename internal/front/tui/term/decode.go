@@ -235,6 +235,9 @@ func sequence(body string, last byte) Event {
 		if len(args) == 2 && args[0] != 1 {
 			return Report{Kind: "cursor", Args: args}
 		}
+		if !strings.Contains(body, ":") {
+			return Key{Code: F3, Mod: mod, MayBeRow: len(args) == 2}
+		}
 	}
 	if strings.Contains(body, ":") { // kitty: the kind of event; 3 is a release
 		if parts := strings.Split(body, ":"); len(parts) == 2 && parts[1] == "3" {

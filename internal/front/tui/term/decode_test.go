@@ -28,6 +28,9 @@ func TestDecode(t *testing.T) {
 		"\x1b[97:65;2;65u": "A", "\x1b[?1u": "report kitty", "\x1b[24;80R": "report cursor", "\x1b]11;rgb:0000/0000/0000\a": "report background",
 		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\": "report background", "\x1b[I": "focus true", "\x1b[O": "focus false", "\x1b[<64;3;4M": "mouse 64 2,3", "\x1b[<0;1;1m": "mouse 0 0,0 up",
 		"\x1b[200~a\rb\r\nc\x1b[201~x": "paste a\nb\nc| x", "\x1b[200~\x1b[A\x1b[201~": "paste \x1b[A|", "\x1b[": "alt+[", "\x1bO": "alt+shift+o", "\xff": "", "\x1b[99999999": "",
+		"\x1b[8;24;80t": "report size", "\x1b[8t": "report size", "\x1b[t": "report size", "\x1b[99999;1R": "report cursor", "\x1b[0;0R": "report cursor",
+		"\x1b[1;1R": "f3 or a row", "\x1b[1;80R": "f3 or a row", "\x1bOR": "f3", "\x1b[R": "f3", "\x1b[13~": "f3", "\x1b[1;5:1R": "ctrl+f3", "\x1b[1;5:3R": "",
+		"\x1b[200~a\x1b[8;24;80t\x1b[1;1R\x1b[201~": "paste a\x1b[8;24;80t\x1b[1;1R|",
 		"\x1b[1;5": "", "x\x1b[38;5": "x", "\x1bP>|term 1\x1b\\": "report version", "\x1b_junk\x1b\\a": "a",
 	} {
 		if got := strings.Join(words(all(in)), " "); got != want {
@@ -41,7 +44,11 @@ func words(list []Event) []string {
 	for _, e := range list {
 		switch e := e.(type) {
 		case Key:
-			out = append(out, e.String())
+			s := e.String()
+			if e.MayBeRow {
+				s = "f3 or a row"
+			}
+			out = append(out, s)
 		case Paste:
 			out = append(out, "paste "+e.Text+"|")
 		case Focus:
@@ -83,6 +90,8 @@ func TestSplit(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("\x1b[200~x"), uint8(3))
+	f.Add([]byte("\x1b[8;24;80t\x1b[8t\x1b[1;1R"), uint8(5))
+	f.Add([]byte("\x1b[99999999999999999999;-1R\x1b[8;0;0t"), uint8(9))
 	f.Add([]byte("\x1b[1;5C\x1b]11;rgb:\x1b\\"), uint8(1))
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {
 		var d Decoder

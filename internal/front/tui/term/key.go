@@ -14,6 +14,8 @@ type Key struct {
 	Code rune // a letter in lower case, or one of the codes below
 	Mod  Mod
 	Text string
+
+	MayBeRow bool // F3, or the answer that the cursor stands in the first row: both look the same
 }
 
 // Mod is a set of modifiers.

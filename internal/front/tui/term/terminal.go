@@ -163,8 +163,11 @@ func (t *Terminal) Lend(f func() error) error {
 	if alt {
 		t.Alt(true, true)
 	}
-	t.reader = startReader(t.in, t.events)
 	w, h := t.Size()
-	t.events <- Resize{w, h}
+	select { // whoever called us is the one who reads them
+	case t.events <- Resize{w, h}:
+	default:
+	}
+	t.reader = startReader(t.in, t.events)
 	return err
 }
