@@ -133,9 +133,10 @@ func (u *ui) acceptEdits(e event.Ask, input func() json.RawMessage) (option, boo
 			return option{}, false
 		}
 	}
-	return option{label: label + ") · " + modeKeyName, hotkey: modeKeyName, do: func(string) {
+	return option{label: label + ") · " + modeKeyName, hotkey: modeKeyName, comment: true, do: func(comment string) {
 		u.answer(event.Answer{ID: e.ID, Allow: true, Input: input(), Updates: e.Updates})
 		u.status.mode = "acceptEdits"
+		u.sendComment(comment)
 	}}, found
 }
 
@@ -166,20 +167,25 @@ func (u *ui) askOptions(e event.Ask, input func() json.RawMessage) []option {
 				a.Input = input()
 			}
 			u.answer(a)
-			if comment != "" {
-				u.send(event.Prompt{Text: comment, Literal: true})
-			}
+			u.sendComment(comment)
 		}
 	}
 	out := []option{{label: "Yes", hotkey: "y", comment: true, do: yes("")}}
 	if rules := ruleTexts(e.Decision.Suggest); rules != "" {
 		out = append(out,
-			option{label: "Yes, and for this session: " + rules, do: yes(event.SaveSession)},
-			option{label: "Yes, and always in this project (only for you): " + rules, hotkey: "a", do: yes(event.SaveLocal)})
+			option{label: "Yes, and for this session: " + rules, comment: true, do: yes(event.SaveSession)},
+			option{label: "Yes, and always in this project (only for you): " + rules, hotkey: "a", comment: true, do: yes(event.SaveLocal)})
 	}
 	return append(out, option{label: "No", hotkey: "n", comment: true, do: func(comment string) {
 		u.answer(event.Answer{ID: e.ID, Message: comment, Stop: comment == ""})
 	}})
+}
+
+// sendComment queues what was said with an answer that allows: the model reads it beside the call's result.
+func (u *ui) sendComment(comment string) {
+	if comment != "" {
+		u.send(event.Prompt{Text: comment, Literal: true})
+	}
 }
 
 func runsCommand(tool string) bool { return tool == "Bash" || tool == "Monitor" }

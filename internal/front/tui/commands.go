@@ -389,7 +389,11 @@ func (u *ui) openRewind() {
 			if len(c.Files) > 0 {
 				note = fmt.Sprintf("%s, +%d −%d", count(len(c.Files), "file"), c.Insertions, c.Deletions)
 			}
-			list = append(list, entry{name: firstLine(c.Text), note: note, value: c.ID})
+			name := c.Text
+			if it, ok := shellItem(c.Text); ok {
+				name = "! " + it.summary
+			}
+			list = append(list, entry{name: firstLine(name), note: note, value: c.ID})
 		}
 		p := newPicker("Go back to before which prompt?", list, func(e entry) {
 			id, _ := e.value.(string)

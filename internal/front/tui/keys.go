@@ -288,8 +288,12 @@ func (u *ui) typed(r editor.Result) {
 		u.submit()
 	case editor.HistoryPrev:
 		u.prompt.up()
+		u.dismiss()
+		return
 	case editor.HistoryNext:
 		u.prompt.down()
+		u.dismiss()
+		return
 	case editor.Search:
 		u.searchHistory()
 	case editor.Done:

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"lathe/internal/event"
+	"lathe/internal/front/tui/editor"
 	"lathe/internal/front/tui/term"
+	"lathe/internal/perm"
 )
 
 // bare is a screen without a terminal and without a session; now is its clock.
@@ -124,5 +126,74 @@ func TestBindingsInDialogs(t *testing.T) {
 	u.types("j")
 	if e := p.chosen(); e == nil || e.name != "jay" || p.ed.Text() != "j" {
 		t.Errorf("%v is chosen, %q is searched", e, p.ed.Text())
+	}
+}
+
+// Up and Down go on past what a menu of completions would open for; typing opens it again.
+func TestHistoryPastMenus(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	u.takeCommands([]command{{Name: "cost"}})
+	for _, text := range []string{"first", "/cost", "look at @a.go"} {
+		u.prompt.remember(u, editor.Draft{Text: text})
+	}
+	for _, want := range []string{"look at @a.go", "/cost", "first"} {
+		if u.key(term.Key{Code: term.Up}); u.prompt.ed.Text() != want || u.menu != nil {
+			t.Fatalf("up brings %q, want %q; a menu is open: %v", u.prompt.ed.Text(), want, u.menu != nil)
+		}
+	}
+	if u.key(term.Key{Code: term.Down}); u.prompt.ed.Text() != "/cost" || u.menu != nil {
+		t.Fatalf("down brings %q; a menu is open: %v", u.prompt.ed.Text(), u.menu != nil)
+	}
+	if u.key(term.Key{Code: term.Backspace}); u.menu == nil {
+		t.Error("typing does not open the menu")
+	}
+}
+
+// opsConn keeps what is sent, but for queries.
+type opsConn struct{ ops []event.Op }
+
+func (c *opsConn) Send(_ context.Context, op event.Op) error {
+	if _, ok := op.(event.Query); !ok {
+		c.ops = append(c.ops, op)
+	}
+	return nil
+}
+
+func (c *opsConn) Events(context.Context) iter.Seq2[event.Envelope, error] { return nil }
+
+// Every answer to a permission question takes a comment: what is typed behind Tab never answers by its letters.
+func TestCommentWithEveryAnswer(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	updates := json.RawMessage(`[{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]`)
+	ask := event.Ask{ID: "1", Tool: "Write", Input: json.RawMessage(`{"file_path": "/a.go", "content": "x"}`), Updates: updates}
+	ask.Decision.Suggest = []perm.Rule{{Text: "Edit(/a.go)"}}
+	bash := ask
+	bash.Tool, bash.Input, bash.Updates = "Bash", json.RawMessage(`{"command": "touch a"}`), nil
+	for _, e := range []event.Ask{ask, bash} {
+		for i, n := 0, 1; i < n; i++ {
+			u, conn := bare(&now), &opsConn{}
+			u.session = &Session{Conn: conn}
+			c := u.askDialog(e).(*choice)
+			u.open(c)
+			n = len(c.options)
+			label := c.options[i].label
+			c.sel = i
+			u.key(term.Key{Code: term.Tab})
+			u.types("yan")
+			if len(conn.ops) > 0 || u.dialog() == nil {
+				t.Fatalf("%s, %q: a letter of the comment answers: %+v", e.Tool, label, conn.ops)
+			}
+			u.key(term.Key{Code: term.Enter})
+			a, _ := conn.ops[0].(event.Answer)
+			said := a.Message
+			if a.Allow && len(conn.ops) == 2 {
+				p, _ := conn.ops[1].(event.Prompt)
+				said = p.Text
+			}
+			if a.ID != "1" || a.Allow == (i == n-1) || a.Stop || said != "yan" {
+				t.Errorf("%s, %q: %+v", e.Tool, label, conn.ops)
+			}
+		}
 	}
 }

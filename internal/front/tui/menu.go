@@ -122,6 +122,16 @@ func (u *ui) suggest() {
 	}
 }
 
+// dismiss leaves the menu closed until the text before the cursor changes: Up and Down go on through the history, also past a
+// command or a mention.
+func (u *ui) dismiss() {
+	u.menu = nil
+	u.asking++ // what a menu asked for comes too late
+	if u.dismissed = u.mentioned(); u.dismissed == "" {
+		u.dismissed = u.prompt.ed.Before()
+	}
+}
+
 // mentioned is the "@" and what stands between it and the cursor; "" where the cursor stands elsewhere.
 func (u *ui) mentioned() string {
 	before := u.prompt.ed.Before()

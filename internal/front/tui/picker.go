@@ -64,6 +64,14 @@ func (p *picker) chosen() *entry {
 	return &e
 }
 
+// nothing says why no row is shown: there is none, or none that what is typed stands in.
+func (p *picker) nothing() string {
+	if p.empty == "" || p.lookup == nil && p.ed.Text() != "" {
+		return "nothing found"
+	}
+	return p.empty
+}
+
 func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	out := []string{u.th.Accent.With(u.th.Strong).Paint(width.Cut(width.Inert(p.title), cols-1, "…"))}
 	p.ed.SetWidth(cols - 4)
@@ -88,7 +96,7 @@ func (p *picker) rows(u *ui, cols, most int) ([]string, screen.Cursor) {
 	p.height = max(1, min(most-2-len(foot)-len(below), 12))
 	p.list.SetHeight(p.height)
 	if p.list.Len() == 0 {
-		out = append(out, u.th.Muted.Paint("  "+width.Inert(first(p.empty, "nothing found"))))
+		out = append(out, u.th.Muted.Paint("  "+width.Inert(p.nothing())))
 	}
 	out = append(out, p.list.Rows(&u.th, cols-1)...)
 	for _, l := range below {
