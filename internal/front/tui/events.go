@@ -317,7 +317,7 @@ func (u *ui) userMessage(m msg.Message) {
 		u.add(it)
 		return
 	}
-	if strings.HasPrefix(text.String(), "[Request interrupted by user") { // a mark for the model; the end of the turn says it
+	if interruption(text.String()) {
 		return
 	}
 	if text.Len() > 0 && !m.Meta && m.SourceAssistant == "" {
@@ -325,6 +325,9 @@ func (u *ui) userMessage(m msg.Message) {
 		u.add(item{kind: kindUser, text: said})
 	}
 }
+
+// interruption reports whether a text is a mark for the model; the end of the turn says it to the person.
+func interruption(text string) bool { return text == msg.Interrupted || text == msg.InterruptedTools }
 
 func (u *ui) toolResult(b msg.Block, m msg.Message) {
 	it := item{kind: kindTool, id: b.ToolUseID, isError: b.IsError, text: msg.JoinText(b.Content), output: m.ToolOutput}

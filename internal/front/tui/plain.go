@@ -333,9 +333,11 @@ func (p *plain) showAsk(a plainAsk) {
 	if a.who.ID != "" {
 		p.say("%s", agentName(a.who))
 	}
-	p.say("%s", askTitle(a.Ask))
-	for _, f := range fields(a.Input) {
-		p.say("  %s: %s", f.name, exact(f.value))
+	if !p.sayChange(a.Ask) {
+		p.say("%s", askTitle(a.Ask))
+		for _, f := range fields(a.Input) {
+			p.say("  %s: %s", f.name, exact(f.value))
+		}
 	}
 	if a.Decision.Reason != "" {
 		p.say("Why: %s", a.Decision.Reason)
@@ -345,6 +347,39 @@ func (p *plain) showAsk(a plainAsk) {
 		more = ", session or always (these save " + rules + ")"
 	}
 	p.say("Type yes%s, no, or no and what to do instead.", more)
+}
+
+// sayChange says what a change of a file removes and adds, line by line, and leaves out what stays. It reports false where the place
+// in the file is not known: then the call is said as it is.
+func (p *plain) sayChange(e event.Ask) bool {
+	if e.Tool != "Edit" && e.Tool != "Write" {
+		return false
+	}
+	d := newEditAsk(e)
+	if !d.whole && !d.placed && !d.all || len(d.diff.Hunks) == 0 {
+		return false
+	}
+	p.say("%s", d.title())
+	for i, h := range d.diff.Hunks {
+		if len(d.diff.Hunks) > 1 {
+			p.say("Change %d of %d:", i+1, len(d.diff.Hunks))
+		}
+		for _, r := range h.Rows {
+			end := ""
+			if r.NoEOL {
+				end = " (without a line end)"
+			}
+			switch {
+			case r.Kind == '-':
+				p.say("  line %d removed: %s%s", r.OldNo, width.Tabs(event.Inert(r.Text)), end)
+			case r.Kind == '+' && d.fresh:
+				p.say("  %s%s", width.Tabs(event.Inert(r.Text)), end)
+			case r.Kind == '+':
+				p.say("  line %d added: %s%s", r.NewNo, width.Tabs(event.Inert(r.Text)), end)
+			}
+		}
+	}
+	return true
 }
 
 // trustWord reads an answer to the question whether a folder is trusted, a word or its first letter.

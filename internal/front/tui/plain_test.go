@@ -127,3 +127,32 @@ func TestTrustWord(t *testing.T) {
 		t.Error("yep is taken for an answer")
 	}
 }
+
+// A change of a file is said by its lines, not by the whole text of the file; where its place is not known, the call is said as it is.
+func TestPlainSaysChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.go")
+	if err := os.WriteFile(path, []byte("one\n\ttwo\n3\n4\n5\n6\n7\n8\n9\nten\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tool, want, not string
+		in              map[string]any
+	}{
+		{"Write", "Change 1 of 2:\n  line 2 removed:     two\n  line 2 added:     zwei\x1b\nChange 2 of 2:\n  line 10 removed: ten\n  line 10 added: zehn (without a line end)\n", "one", map[string]any{"content": "one\n\tzwei\x1b\n3\n4\n5\n6\n7\n8\n9\nzehn"}},
+		{"Edit", "  line 2 removed:     two\n  line 2 added:     zwei\n", "one", map[string]any{"old_string": "\ttwo", "new_string": "\tzwei"}},
+		{"Edit", "  old_string: none\n", "removed", map[string]any{"old_string": "none", "new_string": "other"}},
+	} {
+		c.in["file_path"] = path
+		p, _, said := newPlain(t, Options{}, event.Envelope{Event: event.Ask{ID: "a", Tool: c.tool, Input: event.Encode(c.in)}})
+		p.events()
+		if text := said(); !strings.Contains(text, event.Inert(c.want)) || strings.Contains(text, c.not) || !strings.Contains(text, path) {
+			t.Errorf("%s %v: it says\n%s", c.tool, c.in, text)
+		}
+	}
+	fresh := filepath.Join(t.TempDir(), "b.go")
+	p, _, said := newPlain(t, Options{}, event.Envelope{Event: event.Ask{ID: "a", Tool: "Write", Input: event.Encode(map[string]any{"file_path": fresh, "content": "a\n\tb\n"})}})
+	p.events()
+	if text := said(); !strings.HasPrefix(text, "Write "+fresh+"?\n  a\n      b\n") {
+		t.Errorf("of a new file it says\n%s", text)
+	}
+}

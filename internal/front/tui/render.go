@@ -228,6 +228,7 @@ func (u *ui) resultText(it *item, whole bool) []width.Line {
 	style := u.th.Muted
 	if it.isError {
 		style = u.th.Error
+		prose = prose || !runsCommand(it.name) // a sentence, not what a program printed
 	}
 	lines, more := head(event.Inert(text), n)
 	var out []width.Line

@@ -56,6 +56,9 @@ func previewLines(raw json.RawMessage) []string {
 	}
 	var out []string
 	for _, m := range v.Messages {
+		if m.Role == "user" && interruption(m.Text) {
+			continue
+		}
 		mark := "  "
 		if m.Role == "user" {
 			mark = "❯ "
