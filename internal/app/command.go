@@ -142,6 +142,8 @@ func (r *run) programCommands() []input.Command {
 		{Name: "doctor", Aliases: []string{"checkup"}, Args: "[model]", Help: "check what a session rests on", Run: r.cmdDoctor},
 		{Name: "theme", Args: "[name]", Help: "the colours of the screen", Screen: true},
 		{Name: "tui", Args: "[inline|fullscreen]", Help: "how the screen is drawn", Screen: true},
+		{Name: "mode", Args: "[mode]", Help: "choose the permission mode", Screen: true},
+		{Name: "keys", Aliases: []string{"keybindings"}, Help: "the keys", Screen: true},
 		{Name: "vim", Help: "the keys of vi in the input box, on or off", Screen: true},
 		{Name: "exit", Aliases: []string{"quit"}, Help: "leave", Screen: true},
 	}

@@ -326,9 +326,6 @@ func (u *ui) userMessage(m msg.Message) {
 	}
 }
 
-// interruption reports whether a text is a mark for the model; the end of the turn says it to the person.
-func interruption(text string) bool { return text == msg.Interrupted || text == msg.InterruptedTools }
-
 func (u *ui) toolResult(b msg.Block, m msg.Message) {
 	it := item{kind: kindTool, id: b.ToolUseID, isError: b.IsError, text: msg.JoinText(b.Content), output: m.ToolOutput}
 	if t := u.tool(b.ToolUseID); t != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lathe/internal/front/tui/width"
+	"lathe/internal/msg"
 )
 
 // sessionEntries reads the answer to the query "sessions".
@@ -71,6 +72,9 @@ func previewLines(raw json.RawMessage) []string {
 	}
 	return out
 }
+
+// interruption reports whether a text is a mark for the model; the end of the turn says it to the person.
+func interruption(text string) bool { return text == msg.Interrupted || text == msg.InterruptedTools }
 
 func ago(d time.Duration) string {
 	switch {

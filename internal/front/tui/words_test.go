@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"lathe/internal/perm"
@@ -86,5 +87,14 @@ func TestBelow(t *testing.T) {
 		if got := below(c[0], c[1]); got != c[2] {
 			t.Errorf("%s in %s: %s", c[1], c[0], got)
 		}
+	}
+}
+
+// The preview of a session shows what was said, not the marks that tell the model of an interruption.
+func TestPreviewLeavesOutMarks(t *testing.T) {
+	got := previewLines([]byte(`{"last": [{"role": "user", "text": "go"}, {"role": "user", "text": "[Request interrupted by user for tool use]"},
+		{"role": "user", "text": "<bash-input>ls</bash-input>\n<bash-stdout>a</bash-stdout>"}, {"role": "assistant", "text": "[Request interrupted by user]"}]}`))
+	if strings.Join(got, "|") != "❯ go|! ls|  [Request interrupted by user]" {
+		t.Errorf("%q", got)
 	}
 }
