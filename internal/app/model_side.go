@@ -10,6 +10,7 @@ import (
 	"lathe/internal/provider"
 	"lathe/internal/provider/wire"
 	"lathe/internal/token"
+	"lathe/internal/tool/websearch"
 	"lathe/internal/trace"
 )
 
@@ -64,7 +65,7 @@ func (r *run) side(ctx context.Context, purpose, name, text string) (string, err
 		Messages: []provider.Message{{Role: msg.RoleUser, Content: []msg.Block{msg.Text(text)}}},
 	}
 	count := token.Counter{New: r.prices.Info(name).NewTokenizer}
-	done, err := r.ledger.Allow(name, count.Blocks(req.Messages[0].Content), req.MaxTokens)
+	done, err := r.ledger.Allow(name, count.Blocks(req.Messages[0].Content), req.MaxTokens, 0)
 	if err != nil {
 		return "", err
 	}
@@ -89,6 +90,9 @@ func (r *run) callModel(ctx context.Context, purpose string, req *provider.Reque
 func (r *run) collect(ctx context.Context, purpose string, req *provider.Request) (model.Answer, error) {
 	start := time.Now()
 	a, err := model.Collect(r.model.Provider.Stream(ctx, req))
+	if n := websearch.Made(a.Blocks); err != nil && n > 0 { // the count comes with the end
+		a.Usage.ServerTools = &msg.ServerTools{WebSearch: n}
+	}
 	took := time.Since(start)
 	made := trace.Call{Attempt: 1, Purpose: purpose, APIID: a.Meta.ID, RequestID: a.Meta.RequestID, Stop: a.Stop}
 	if a.Usage.Total() > 0 {

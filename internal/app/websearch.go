@@ -81,14 +81,19 @@ func (r *run) searchWeb(ctx context.Context, q websearch.Query) (blocks []msg.Bl
 
 // searchStep makes one call and adds what came to blocks.
 func (r *run) searchStep(ctx context.Context, req *provider.Request, blocks *[]msg.Block, count token.Counter) (stop string, searches int, err error) {
-	done, err := r.ledger.Allow(req.Model, count.Blocks(req.Messages[0].Content)+searchPrompt, req.MaxTokens)
+	prompt := searchPrompt
+	for _, m := range req.Messages {
+		prompt += count.Blocks(m.Content)
+	}
+	done, err := r.ledger.Allow(req.Model, prompt, req.MaxTokens, 1)
 	if err != nil {
 		return "", 0, err
 	}
 	defer done()
 	a, err := r.collect(ctx, "web search", req)
+	searches = websearch.Made(a.Blocks) // a server may not count them
 	if s := a.Usage.ServerTools; s != nil {
-		searches = s.WebSearch
+		searches = max(searches, s.WebSearch)
 	}
 	if err != nil {
 		return "", searches, fmt.Errorf("call of %s: %w", req.Model, err)

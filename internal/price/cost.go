@@ -32,6 +32,8 @@ type Call struct {
 	Write  bool // the new part is written to the cache
 	Hour   bool // with a lifetime of one hour
 	Fast   bool // in fast mode
+
+	Searches int // of the web, by the provider
 }
 
 // Estimate is the price of a call about to be made.
@@ -44,7 +46,8 @@ func (t *Table) Estimate(model string, c Call) float64 {
 	case c.Write:
 		fresh = r.Write5m
 	}
-	return (tokens(c.Cached, r.Read) + tokens(c.Fresh, fresh) + tokens(c.Output, r.Output)) * t.multiply
+	usd := tokens(c.Cached, r.Read) + tokens(c.Fresh, fresh) + tokens(c.Output, r.Output)
+	return (usd + float64(c.Searches)*t.WebSearch/1000) * t.multiply
 }
 
 // rates picks the band by the length of the prompt; it applies to every token of the call.

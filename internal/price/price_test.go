@@ -99,6 +99,9 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", c, got, tt.want)
 		}
 	}
+	if got := Default().With(Overrides{Multiplier: 2}).Estimate("opus", Call{Fresh: 1000, Searches: 3}); !near(got, 2*(0.004+0.03)) {
+		t.Errorf("with searches: %v", got)
+	}
 }
 
 func TestOverrides(t *testing.T) {

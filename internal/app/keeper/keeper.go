@@ -72,7 +72,7 @@ func (k *Keeper) Answered(t *turn.Turn, req *provider.Request, at time.Time, u m
 // cutFrom reports whether all that changed since was is that compaction left out some of the same conversation, while the
 // cache still held it.
 func (s sent) cutFrom(was sent) bool {
-	return s.req.Model == was.req.Model && s.at.Sub(was.at) < was.life() && extends(was.messages, s.messages) && !extends(was.view, s.view)
+	return s.req.Model == was.req.Model && s.req.Fast == was.req.Fast && s.at.Sub(was.at) < was.life() && extends(was.messages, s.messages) && !extends(was.view, s.view)
 }
 
 // extends reports whether next begins with prev. Messages are shared, so most are compared by their place alone.
@@ -103,9 +103,9 @@ func (s sent) life() time.Duration {
 // costly is the price from which on a person is warned of a change that loses the cache, in USD.
 const costly = 0.05
 
-// Loss is what a change to model, or to fast mode or out of it, which makes everything in the cache useless, would cost at the next request: how many
-// tokens must be written again, and what that costs more than to read them, in USD. It is zero where nothing is cached
-// any more.
+// Loss is what a change to model, or to fast mode or out of it, would cost at the next request, since it makes everything in
+// the cache useless: how many tokens must be written again, and what that costs more than to read them, in USD. It is zero
+// where nothing is cached any more.
 func (k *Keeper) Loss(now time.Time, model string, fast bool) (tokens int, usd float64) {
 	k.mu.Lock()
 	last := k.last

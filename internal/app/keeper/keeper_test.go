@@ -44,10 +44,12 @@ func TestKeeperTells(t *testing.T) {
 	if now := k.last; !now.cutFrom(before) || now.cutFrom(now) {
 		t.Error("a view that was cut is not seen without comparing bodies")
 	}
-	later, other := k.last, k.last
+	later, other, fast := k.last, k.last, k.last
 	later.at, other.req = before.at.Add(5*time.Minute), &provider.Request{Model: "other"}
-	if later.cutFrom(before) || other.cutFrom(before) {
-		t.Error("another model, or time, is the cause before the cut is")
+	quick := *k.last.req
+	quick.Fast, fast.req = true, &quick
+	if later.cutFrom(before) || other.cutFrom(before) || fast.cutFrom(before) {
+		t.Error("another model or speed, or time, is the cause before the cut is")
 	}
 	tn.Messages = []msg.Message{{ID: "a", Kind: msg.KindUser, Blocks: []msg.Block{msg.Text("lost")}}}
 	tn.View = tn.Messages

@@ -37,13 +37,14 @@ func (l *Ledger) Used() float64 {
 	return spent
 }
 
-// Allow is asked before a call outside the main loop, with its prompt's size in tokens. It refuses the call when what
+// Allow is asked before a call outside the main loop, with its prompt's size in tokens and how many searches of the web it is
+// taken to make. It refuses the call when what
 // was spent, what is set aside and the call's price are over the dollar budget, which the main loop and such calls share.
 // The price is set aside until done is called, once the answer is counted or will not come.
-func (l *Ledger) Allow(model string, prompt, maxOutput int) (done func(), err error) {
+func (l *Ledger) Allow(model string, prompt, maxOutput, searches int) (done func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.allow(l.deps.Price.Estimate(model, price.Call{Fresh: prompt, Output: min(outputAllowance, maxOutput)}))
+	return l.allow(l.deps.Price.Estimate(model, price.Call{Fresh: prompt, Output: min(outputAllowance, maxOutput), Searches: searches}))
 }
 
 // AllowSame is Allow for a request that begins like the main loop's last one, most of which is in the cache. The main loop

@@ -112,15 +112,18 @@ func TestDollarBudget(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	done, err := l.Allow(model, 1000, 100)
+	done, err := l.Allow(model, 1000, 100, 0)
 	if err != nil {
 		t.Fatalf("a cheap call was refused: %v", err)
 	}
 	done()
-	if _, err := l.Allow(model, 5000, 500); err == nil || !strings.Contains(err.Error(), "over the budget of $1") {
+	if _, err := l.Allow(model, 5000, 500, 0); err == nil || !strings.Contains(err.Error(), "over the budget of $1") {
 		t.Errorf("a call over the budget: %v", err)
 	}
-	if _, err := w.ledger(Config{}).Allow(model, 1<<30, 500); err != nil {
+	if _, err := l.Allow(model, 1000, 100, 2); err == nil { // $0.006 of tokens, $0.02 of searches
+		t.Error("searches over the budget were not refused")
+	}
+	if _, err := w.ledger(Config{}).Allow(model, 1<<30, 500, 0); err != nil {
 		t.Errorf("without a budget: %v", err)
 	}
 }
@@ -134,7 +137,7 @@ func TestBudgetForACallInsteadOfAnother(t *testing.T) {
 	if err := l.Guard(t.Context(), w.Turn); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Allow(model, 8000, 8000); err == nil {
+	if _, err := l.Allow(model, 8000, 8000, 0); err == nil {
 		t.Error("another call is allowed what is set aside")
 	}
 	if _, err := l.AllowSame(start, w.Request); err != nil {

@@ -40,7 +40,7 @@ func TestSub(t *testing.T) {
 	if own := two.Totals(); own.Side["a question"].Calls != 1 || len(own.Models) != 1 || own.Added != 3 {
 		t.Errorf("its own: %+v", own)
 	}
-	if _, err := two.Allow("claude-opus-5-5", 1_000_000, 1000); err == nil {
+	if _, err := two.Allow("claude-opus-5-5", 1_000_000, 1000, 0); err == nil {
 		t.Error("a sub-agent's call over the session's budget was allowed")
 	}
 }
@@ -85,7 +85,7 @@ func TestSideBySide(t *testing.T) {
 	if n := count(); n != fit {
 		t.Errorf("%d calls of about $%.3f are made, where $%.3f are left", n, each, rest)
 	}
-	if _, err := top.Allow(model, 8000, 500); err == nil {
+	if _, err := top.Allow(model, 8000, 500, 0); err == nil {
 		t.Error("a side question is allowed what is set aside")
 	}
 	for _, a := range agents { // one fails, the others are free
@@ -107,7 +107,7 @@ func TestSideBySide(t *testing.T) {
 		}
 		a.ledger.Spent(a.Turn, model, msg.Usage{Input: 10})
 	}
-	done, err := top.Allow(model, 1000, 100)
+	done, err := top.Allow(model, 1000, 100, 0)
 	if err != nil || top.promised == 0 {
 		t.Errorf("a side question: %v, $%v set aside", err, top.promised)
 	}

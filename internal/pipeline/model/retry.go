@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -229,6 +230,7 @@ func (p *pass) planStandard(h *history, c class, e *provider.Error) (step, bool)
 		return step{}, false
 	}
 	p.req.Fast = false
+	p.req.Betas = slices.DeleteFunc(slices.Clone(p.req.Betas), func(b string) bool { return strings.HasPrefix(b, "fast-mode-") }) // it may be what was refused
 	delete(h.failed, c)
 	if p.deps.Slow != nil {
 		p.deps.Slow(p.t, limit, e.After)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -78,6 +79,9 @@ func TestRetryTable(t *testing.T) {
 				if w.slowed != "true 1h0m0s" {
 					t.Errorf("told of %q", w.slowed)
 				}
+				if r := w.script.reqs; !r[0].Fast || r[1].Fast || r[2].Fast {
+					t.Error("the speed was not changed with the second try")
+				}
 			},
 		},
 		{
@@ -90,13 +94,16 @@ func TestRetryTable(t *testing.T) {
 			name:  "the API takes no fast mode",
 			steps: []step1{fails(provider.Invalid, 400, "speed: 'fast' is not supported by claude"), ok},
 			setup: func(w *world) {
-				w.t.Request.Fast = true
+				w.t.Request.Fast, w.t.Request.Betas = true, []string{"other", "fast-mode-2026-02-01"}
 				w.deps.Slow = func(_ *turn.Turn, limit bool, after time.Duration) { w.slowed = fmt.Sprint(limit, after) }
 			},
 			want: outcome{Text: "done", Told: []string{"retry 1/1 0s 400 invalid_request"}, At: []time.Duration{0, 0}, Log: okLog},
 			check: func(t *testing.T, w *world) {
 				if w.slowed != "false 0s" {
 					t.Errorf("told of %q", w.slowed)
+				}
+				if r := w.script.reqs; len(r[0].Betas) != 2 || !slices.Equal(r[1].Betas, []string{"other"}) {
+					t.Errorf("the header may be what was refused: %q, then %q", r[0].Betas, r[1].Betas)
 				}
 			},
 		},

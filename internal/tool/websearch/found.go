@@ -21,6 +21,17 @@ type found struct {
 // resultType is the type of the blocks that hold the results of a search.
 const resultType = "web_search_tool_result"
 
+// Made is how many searches an answer shows, failed ones too.
+func Made(blocks []msg.Block) int {
+	n := 0
+	for _, b := range blocks {
+		if b.Type == resultType {
+			n++
+		}
+	}
+	return n
+}
+
 // read takes an answer apart. An answer that did not search holds nothing that counts: what a model says by itself is not
 // a result.
 func read(blocks []msg.Block) found {

@@ -94,6 +94,9 @@ func TestInput(t *testing.T) {
 	if strings.Join(got.Allowed, " ") != "go.dev/doc a.example" {
 		t.Errorf("%+v", got)
 	}
+	if n := Made([]msg.Block{msg.Text("x"), raw(`{"type":"web_search_tool_result","content":[]}`), raw(`{"type":"web_search_tool_result","content":{}}`)}); n != 2 {
+		t.Errorf("%d searches", n)
+	}
 	for _, in := range []string{`{"query":" "}`, `{"query":"x","allowed_domains":["a.b"],"blocked_domains":["c.d"]}`} {
 		if _, err := tl.Plan(context.Background(), tool.Call{Input: json.RawMessage(in)}); err == nil {
 			t.Errorf("%s was taken", in)
