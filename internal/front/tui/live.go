@@ -164,6 +164,18 @@ type spinKey struct {
 // staleAfter is the silence of a stream from which its age is shown.
 const staleAfter = 5 * time.Second
 
+// isAsked reports whether the session, or a server, waits for an answer; a list that the person opened holds nothing up.
+func (u *ui) isAsked() bool {
+	for _, d := range u.dialogs {
+		if a, ok := d.(asks); ok {
+			if id, _ := a.asked(); id != "" {
+				return true
+			}
+		}
+	}
+	return len(u.hostCalls) > 0
+}
+
 // doing says what the turn is at.
 func (u *ui) doing(now time.Time) string {
 	w := &u.work
@@ -175,7 +187,7 @@ func (u *ui) doing(now time.Time) string {
 		}
 	}
 	switch {
-	case u.dialog() != nil:
+	case u.isAsked():
 		return "waiting for your answer"
 	case !w.retryAt.IsZero() && w.retryAt.After(now):
 		return fmt.Sprintf("try %d of %d in %s: %s", w.retry.Attempt, w.retry.Max, clock(w.retryAt.Sub(now)+time.Second-1), width.Inert(strings.TrimRight(w.retry.Text, ".")))

@@ -35,3 +35,26 @@ func TestVimModeOnce(t *testing.T) {
 		t.Errorf("%q", row)
 	}
 }
+
+// A list that the person opened holds nothing up; a question does, behind such a list too.
+func TestWaitingForAnAnswer(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	u.work = work{running: true, since: now, lastByte: now, phase: "answering"}
+	says := func(want string) {
+		t.Helper()
+		if got := u.doing(now); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	u.open(newPicker("A list", nil, func(entry) {}))
+	says("answering")
+	u.asked(event.Ask{ID: "a", Tool: "Bash"}, event.Agent{})
+	says("waiting for your answer")
+	u.withdraw("a")
+	says("answering")
+	u.called(event.Call{ID: "b", Kind: "elicitation", Payload: []byte(`{"server": "s"}`)})
+	says("waiting for your answer")
+	u.uncalled("b")
+	says("answering")
+}

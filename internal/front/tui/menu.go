@@ -154,7 +154,7 @@ var ownCommands = []command{
 	{Name: "exit", Description: "leave Lathe", Aliases: []string{"quit"}},
 	{Name: "theme", Description: "choose the colours"},
 	{Name: "tui", Description: "whole screen, or inline with the terminal's own scrollback", Hint: "[fullscreen|inline]"},
-	{Name: "vim", Description: "vim keys in the input, on or off for this session"},
+	{Name: "vim", Description: "vim keys in the input, on or off; kept for later sessions"},
 	{Name: "copy", Description: "copy an answer to the clipboard", Hint: "[N]"},
 	{Name: "mode", Description: "choose the permission mode", Hint: "[mode]"},
 	{Name: "keys", Description: "the keys", Aliases: []string{"keybindings"}},
