@@ -25,16 +25,15 @@ func Hold(path string, make bool) (*os.File, error) {
 		}
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			is, statErr := f.Stat()
-			now, pathErr := os.Lstat(path)
-			if statErr == nil && pathErr == nil && os.SameFile(is, now) {
+			there, err := still(f, path)
+			if there {
 				return f, nil
 			}
-			_ = f.Close() // who held it before has taken it away
-			if statErr != nil || pathErr != nil && !errors.Is(pathErr, os.ErrNotExist) {
-				return nil, errors.Join(statErr, pathErr)
+			_ = f.Close()
+			if err != nil {
+				return nil, err
 			}
-			continue
+			continue // who held it before has taken it away
 		}
 		_ = f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -42,4 +41,17 @@ func Hold(path string, make bool) (*os.File, error) {
 		}
 		return nil, err
 	}
+}
+
+// still reports whether a path is the file that was opened by it. That it leads to nothing now is no error.
+func still(f *os.File, path string) (bool, error) {
+	is, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	now, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(is, now), err
 }

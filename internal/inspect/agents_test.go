@@ -32,6 +32,8 @@ func TestSubAgentsFindTheirPlace(t *testing.T) {
 		said(10, "m2", "c3"),
 		told("c3", `{"agentId":"x","resumed":true}`),
 		said(20, "m3"),
+		// What only looks like it begins nobody: without a word of a beginning, without an agent, cut off.
+		told("c2", `{"agentId":"x"}`), told("c2", `{"agentId":"","status":"completed"}`), told("c2", `{"agentId":"x","status":"completed"`),
 	}
 	for _, c := range []struct {
 		name   string
@@ -78,5 +80,31 @@ func TestSubAgentsFindTheirPlace(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An agent is headed once for each call that set it to work, and what was asked on the side has no heading.
+func TestAgentsAreHeadedOnce(t *testing.T) {
+	main := []msg.Message{said(1, "m1", "c1", "c2"), told("c1", `{"agentId":"x","status":"completed"}`), said(10, "m2", "c3"), told("c3", `{"agentId":"x","resumed":true}`), said(20, "m3")}
+	s := Build(Input{
+		Messages: main, Cost: func(string, msg.Usage) float64 { return 0.5 },
+		Count: func(string, msg.Message) int { return 1 }, Missed: func(msg.Usage, msg.Usage) bool { return false },
+		Agents: []AgentInput{
+			{ID: "x", Call: "c1", Messages: []msg.Message{said(3, "x1"), said(4, "x2"), said(12, "x3"), said(13, "x4")}},
+			{ID: "y", Call: "c2", Messages: []msg.Message{said(5, "y1"), said(6, "y2")}},
+		},
+	})
+	var b strings.Builder
+	s.Text(&b)
+	if got := strings.Count(b.String(), "↳"); got != 3 || strings.Count(b.String(), "goes on after a message") != 1 {
+		t.Errorf("%d headings:\n%s", got, b.String())
+	}
+	for _, r := range s.All() {
+		r.For = "title"
+	}
+	b.Reset()
+	s.Text(&b)
+	if strings.Contains(b.String(), "↳") {
+		t.Errorf("calls on the side have headings:\n%s", b.String())
 	}
 }

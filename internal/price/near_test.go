@@ -17,3 +17,31 @@ func TestNear(t *testing.T) {
 		}
 	}
 }
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "ab", 2},
+		{"ab", "", 2},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "bac", 1},
+		{"abc", "acb", 1},
+		{"ab", "ba", 1},
+		{"abc", "bca", 2},
+		{"abcd", "badc", 2},
+		{"ab", "xa", 2},
+		{"ab", "bx", 2},
+		{"aab", "aba", 1},
+		{"abcd", "acxd", 2},
+		{"abcd", "axbd", 2},
+		{"a", "b", 1},
+	} {
+		if got := distance(c.a, c.b); got != c.want {
+			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

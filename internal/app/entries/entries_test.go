@@ -52,6 +52,7 @@ func TestRead(t *testing.T) {
 		"an untrusted project": {place.Options{}, entries.In{}, "own=mine", "this project is not trusted"},
 		"a trusted one":        {place.Options{Trust: true}, entries.In{}, "off=off own=mine shared=shared", ""},
 		"switched off":         {place.Options{Trust: true, Settings: `{"disabledMcpjsonServers":["off"]}`}, entries.In{}, "own=mine shared=shared", ""},
+		"a policy of nothing":  {place.Options{Trust: true, Settings: `{"allowedMcpServers":null,"deniedMcpServers":null}`}, entries.In{}, "off=off own=mine shared=shared", ""},
 		"refused by a policy":  {place.Options{Trust: true, Settings: `{"deniedMcpServers":[{"serverName":"shared"}]}`}, entries.In{}, "off=off own=mine", "it is skipped"},
 		"no source of settings": {
 			place.Options{Trust: true, Sources: []string{}}, entries.In{Flag: []string{flag}}, "flag=f", "",
@@ -80,5 +81,19 @@ func TestRead(t *testing.T) {
 	in := entries.In{Place: open(place.Options{}), Flag: []string{filepath.Join(base, "none.json")}}
 	if _, _, err := entries.Read(in); err == nil || !strings.Contains(err.Error(), "--mcp-config") {
 		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// A project is known by the directory that one works in and by the top of its repository, each once.
+func TestKeys(t *testing.T) {
+	at := func(work, root string) string {
+		p := &place.Place{Root: root}
+		p.Sys.Dirs.Work = work
+		return strings.Join(entries.Keys(p), " ")
+	}
+	for _, c := range [][3]string{{"/a/b", "", "/a/b"}, {"/a/b", "/a/b", "/a/b"}, {"/a/b", "/a", "/a/b /a"}} {
+		if got := at(c[0], c[1]); got != c[2] {
+			t.Errorf("in %s of %s: %q", c[0], c[1], got)
+		}
 	}
 }

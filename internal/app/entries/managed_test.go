@@ -31,6 +31,7 @@ func TestManagedServers(t *testing.T) {
 		}
 	}
 	write(filepath.Join(work, ".mcp.json"), `{"mcpServers":{"shared":{"command":"s"}}}`)
+	flag := []string{`{"mcpServers":{"flag":{"command":"f"}}}`}
 	read := func() (names, notes string, err error) {
 		p, err := place.Find(place.Options{Dir: work, Trust: true, Env: map[string]string{"HOME": base, "LATHE_HOME": filepath.Join(base, "state")}})
 		if err != nil {
@@ -38,7 +39,7 @@ func TestManagedServers(t *testing.T) {
 		}
 		p.Places.Managed = []string{filepath.Join(base, "none"), admin}
 		configs, _, err := entries.Read(entries.In{
-			Place: p, Flag: []string{`{"mcpServers":{"flag":{"command":"f"}}}`}, Hosted: []string{"host"},
+			Place: p, Flag: flag, Hosted: []string{"host"},
 			Plugins: func(func([]mcp.Problem)) []mcp.Config {
 				return []mcp.Config{{Name: "plugin", Command: "p", Type: mcp.Stdio}}
 			},
@@ -57,6 +58,12 @@ func TestManagedServers(t *testing.T) {
 	if names, notes, err := read(); err != nil || names != "given host" || !strings.Contains(notes, "names all that may be") {
 		t.Errorf("with it: %q, %q, %v", names, notes, err)
 	}
+	with := flag
+	flag = nil
+	if _, notes, err := read(); err != nil || notes != "" {
+		t.Errorf("nothing was named, and it says %q, %v", notes, err)
+	}
+	flag = with
 	write(filepath.Join(admin, "managed-mcp.json"), `{"mcpServers":`)
 	if names, _, err := read(); err == nil {
 		t.Errorf("broken: %q", names)

@@ -494,3 +494,17 @@ func TestMarketKnowsTheNamesOfTheRun(t *testing.T) {
 		}
 	}
 }
+
+// A chain ends at the answer of a call whose result counts on, also where the call itself stands before it.
+func TestChainEndsAtWhatCountsOn(t *testing.T) {
+	for name, want := range map[string]bool{"Read": true, "Skill": false, "AskUserQuestion": false, "ExitPlanMode": false} {
+		view := []msg.Message{
+			{ID: "a", Kind: msg.KindAssistant, StopReason: "tool_use", Blocks: []msg.Block{{Type: msg.TypeToolUse, ID: "t", Name: name}}},
+			{ID: "r", Kind: msg.KindUser, Blocks: []msg.Block{{Type: msg.TypeToolResult, ToolUseID: "t", Content: []msg.Block{msg.Text("x")}}}},
+		}
+		a := study(view, Settings{Counter: token.Counter{}})
+		if call, result := a.inChain(0), a.inChain(1); call != want || result != want {
+			t.Errorf("%s: call %v, result %v", name, call, result)
+		}
+	}
+}

@@ -256,6 +256,11 @@ func TestMark(t *testing.T) {
 		{"one", 3, 9, "one", ""},
 		{"a文字b", 2, 3, "a<文>字b", "文"},
 		{"\x1b[1mbold text\x1b[m end", 5, 12, "\x1b[1mbold \x1b[m<text en>d", "text en"},
+		{"ab\u200bcd", 0, 2, "<ab\u200b>cd", "ab\u200b"},
+		{"ab\u200bcd", 2, 3, "ab\u200b<c>d", "c"},
+		{"one\x1b[1m two\x1b[m", 0, 3, "<one>\x1b[1m two\x1b[m", "one"},
+		{"o\x1b[1mn\x1b[me two", 0, 3, "<one> two", "one"},
+		{"\x1b[1mone", 0, 0, "\x1b[1mone", ""},
 		{"\x1b[1mbold text\x1b[m end", 1, 2, "\x1b[1mb\x1b[m<o>\x1b[1mld text\x1b[m end", "o"},
 	} {
 		if got, text := Mark(c.s, c.from, c.to, paint); got != c.want || text != c.text {
