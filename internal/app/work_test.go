@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -44,5 +45,34 @@ func TestEndedAgentIsLetGo(t *testing.T) {
 	}
 	if r.work.background("") {
 		t.Error("nothing runs in the foreground")
+	}
+}
+
+// What the end of a session stops is stopped by a person: no message sets it to work again.
+func TestStopIsAPersonsWord(t *testing.T) {
+	r := testRun(t, Options{})
+	add := func(id string, back bool, state bash.State) (*addressee, context.Context) {
+		b := &backAgent{back: back}
+		b.Task = bash.Task{ID: id, State: state}
+		ctx, cancel := context.WithCancel(t.Context())
+		b.cancel = cancel
+		a := &addressee{id: id}
+		r.work.mu.Lock()
+		defer r.work.mu.Unlock()
+		if r.work.known == nil {
+			r.work.known = map[string]*addressee{}
+		}
+		r.work.agents, r.work.known[id] = append(r.work.agents, b), a
+		return a, ctx
+	}
+	runs, runsCtx := add("a1", true, bash.Running)
+	front, frontCtx := add("a2", false, bash.Running)
+	ended, _ := add("a3", true, bash.Completed)
+	r.work.Stop()
+	if !runs.user || runsCtx.Err() == nil {
+		t.Errorf("what runs in the background: refused %v, %v", runs.user, runsCtx.Err())
+	}
+	if front.user || frontCtx.Err() != nil || ended.user {
+		t.Errorf("what ends by itself is stopped: %v %v %v", front.user, frontCtx.Err(), ended.user)
 	}
 }

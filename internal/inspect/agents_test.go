@@ -32,8 +32,6 @@ func TestSubAgentsFindTheirPlace(t *testing.T) {
 		said(10, "m2", "c3"),
 		told("c3", `{"agentId":"x","resumed":true}`),
 		said(20, "m3"),
-		// What only looks like it begins nobody: without a word of a beginning, without an agent, cut off.
-		told("c2", `{"agentId":"x"}`), told("c2", `{"agentId":"","status":"completed"}`), told("c2", `{"agentId":"x","status":"completed"`),
 	}
 	for _, c := range []struct {
 		name   string
@@ -83,6 +81,19 @@ func TestSubAgentsFindTheirPlace(t *testing.T) {
 	}
 }
 
+// What only looks like it sets nobody to work: without a word of a beginning, without an agent, cut off, or of another form.
+func TestSetToWork(t *testing.T) {
+	for output, want := range map[string]int{
+		`{"agentId":"x","status":"completed"}`: 1, `{"agentId":"x","resumed":true}`: 1, `{"agentId":"x"}`: 0, `{"agentId":"","status":"completed"}`: 0,
+		`{"agentId":"x","status":"completed"`: 0, `{"agentId":"x","status":"completed","resumed":"yes"}`: 0, `{"status":"completed"}`: 0,
+	} {
+		got := SetToWork([]msg.Message{said(1, "m1", "c1"), told("c1", output)}, nil)
+		if n := len(got["x"]) + len(got[""]); n != want || want == 1 && got["x"][0].ID != "c1" {
+			t.Errorf("%s: %v", output, got)
+		}
+	}
+}
+
 // An agent is headed once for each call that set it to work, and what was asked on the side has no heading.
 func TestAgentsAreHeadedOnce(t *testing.T) {
 	main := []msg.Message{said(1, "m1", "c1", "c2"), told("c1", `{"agentId":"x","status":"completed"}`), said(10, "m2", "c3"), told("c3", `{"agentId":"x","resumed":true}`), said(20, "m3")}
@@ -92,11 +103,12 @@ func TestAgentsAreHeadedOnce(t *testing.T) {
 		Agents: []AgentInput{
 			{ID: "x", Call: "c1", Messages: []msg.Message{said(3, "x1"), said(4, "x2"), said(12, "x3"), said(13, "x4")}},
 			{ID: "y", Call: "c2", Messages: []msg.Message{said(5, "y1"), said(6, "y2")}},
+			{ID: "z", Call: "c2", Messages: []msg.Message{said(7, "z1")}},
 		},
 	})
 	var b strings.Builder
 	s.Text(&b)
-	if got := strings.Count(b.String(), "↳"); got != 3 || strings.Count(b.String(), "goes on after a message") != 1 {
+	if got := strings.Count(b.String(), "↳"); got != 4 || strings.Count(b.String(), "goes on after a message") != 1 {
 		t.Errorf("%d headings:\n%s", got, b.String())
 	}
 	for _, r := range s.All() {

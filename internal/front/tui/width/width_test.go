@@ -165,6 +165,8 @@ func TestFilled(t *testing.T) {
 		{"a \x1b[4mlinked words\x1b[m b", "", 10, []string{"a \x1b[4mlinked\x1b[m  \x1b[4m", "words\x1b[m b"}},
 		{"12345678901 3456789012345 b", "        ", 20, []string{"12345678901 34567890", "12345 b"}}, // with the hanging indent it would not fit in a row either
 		{"ends here  ", "", 10, []string{"ends here"}},
+		{"a \x1b[1m b\x1b[m", "", 20, []string{"a\x1b[1m  b\x1b[m"}},
+		{"\x1b[1mends here\x1b[m  ", "", 20, []string{"\x1b[1mends here\x1b[m  "}},
 		{"a  b", "", 4, []string{"a   ", "b"}},
 	} {
 		got := rowsAt(Line{Text: c.text, Hang: c.hang, Prose: true}.Filled(c.cols), c.cols)
