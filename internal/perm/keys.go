@@ -71,6 +71,22 @@ func below(pattern, name string) bool {
 	return true
 }
 
+// above reports whether a directory is one that holds what a pattern of systemKeys means.
+func above(dir, pattern string) bool {
+	names, parts := strings.FieldsFunc(dir, isSlash), strings.FieldsFunc(pattern, isSlash)
+	if len(names) >= len(parts) {
+		return false
+	}
+	for i, n := range names {
+		if !Stars(parts[i], n) {
+			return false
+		}
+	}
+	return true
+}
+
+func isSlash(r rune) bool { return r == '/' }
+
 // worksBelow reports whether a working directory is in a folder of keys.
 func (e *Env) worksBelow(pattern string) bool {
 	for _, root := range e.Workspace.Roots {
@@ -84,7 +100,7 @@ func (e *Env) worksBelow(pattern string) bool {
 // keysBelow names something that holds keys below a directory, "" for none. It looks at names only.
 func (e *Env) keysBelow(dir string, skips func(name string, dir bool) bool) string {
 	for store := range strings.FieldsSeq(systemKeys) {
-		if strings.HasPrefix(store, strings.TrimSuffix(dir, "/")+"/") && !e.worksBelow(store) {
+		if above(foldName(dir), store) && !e.worksBelow(store) {
 			return store
 		}
 	}

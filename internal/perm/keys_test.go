@@ -137,3 +137,17 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// A directory above keys of the system is known by its place alone, however it is spelt.
+func TestKeysBelow(t *testing.T) {
+	env := testEnv(t, ModeDefault, nil, nil, nil)
+	env.Workspace = Workspace{Cwd: "/", Roots: []string{"/"}}
+	for dir, want := range map[string]string{
+		"/": "/etc/shadow*", "/etc": "/etc/shadow*", "/ETC": "/etc/shadow*", "/etc/ssh": "/etc/ssh/ssh_host_*_key", "/proc": "/proc/*/environ",
+		"/proc/1": "/proc/*/environ", "/proc/1/task/1": "/proc/*/task/*/environ", "/proc/1/net": "", "/etc/sudo": "", "/usr": "", "/etcetera": "",
+	} {
+		if got := env.keysBelow(dir, nil); got != want {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
+}
