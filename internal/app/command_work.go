@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -321,8 +322,11 @@ func (r *run) cmdAddDir(_ context.Context, t *turn.Turn, args string) (string, e
 		path = filepath.Join(r.place.Sys.Dirs.Home, rest)
 	}
 	dir, err := place.RealDir(r.place.Sys.Dirs.Work, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no directory %s", args)
+	}
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", args, err)
 	}
 	if slices.Contains(r.tools.workspace.Roots(), dir) {
 		return dir + " is a working directory already.", nil

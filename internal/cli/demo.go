@@ -14,15 +14,17 @@ import (
 	"lathe/internal/place"
 )
 
-const demoHead = `This is a demo. A recording answers; no model is called, no key and no network are needed. Everything else is
-real: the prompt goes through every stage of the pipeline, and the tools read, edit and run tests in a copy of a
-small repository.
+const demoHead = `This is a demo. A recording answers; no model is called, no key and no
+network are needed. Everything else is real: the prompt goes through every
+stage of the pipeline, and the tools read, edit and run tests in a copy of
+a small repository.
 
   repository  %s
   prompt      %s
 
-Each line "[pass] stage time what it did" is one stage of one pass. The first run of the tests compiles what it
-needs of Go's library, which can take a while.
+Each line "[pass] stage time what it did" is one stage of one pass. The first
+run of the tests compiles what it needs of Go's library, which can take a
+while.
 
 `
 
@@ -30,8 +32,12 @@ const demoTail = `
 The repository is left in %s
 and the transcript in      %s
 
-On your own repository, with a key:     export ANTHROPIC_API_KEY=…    then    lathe -p "fix the failing test"
-With a local model (Ollama, llama.cpp): export ANTHROPIC_BASE_URL=http://127.0.0.1:11434 ANTHROPIC_AUTH_TOKEN=local ANTHROPIC_MODEL=<name>
+On your own repository, with a key:
+  export ANTHROPIC_API_KEY=…
+  lathe -p "fix the failing test"
+With a local model (Ollama, llama.cpp), before that:
+  export ANTHROPIC_BASE_URL=http://127.0.0.1:11434
+  export ANTHROPIC_AUTH_TOKEN=local ANTHROPIC_MODEL=<name>
 `
 
 const demoUsage = `usage: lathe demo
