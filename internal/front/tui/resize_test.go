@@ -140,3 +140,90 @@ func TestStepAsideDrawsNothing(t *testing.T) {
 		t.Errorf("waits %v, resizing %v, drawn again %v", u.inline.Waits(), u.resizing, u.lastDraw != drawn)
 	}
 }
+
+// TestSizeThatNeverMatches: a terminal that says another size than the system is believed for a while, and then asked for the cursor
+// alone: it is neither waited for without end, nor painted for again and again.
+func TestSizeThatNeverMatches(t *testing.T) {
+	u, other := atTerminal(t)
+	if _, err := io.WriteString(other, "\x1b[8;24;80t\x1b[5;3R"); err != nil {
+		t.Fatal(err)
+	}
+	u.settle(nil)
+	u.draw()
+	wrong := term.Report{Kind: "size", Args: []int{8, 30, 90}}
+	u.answered(wrong)
+	if !u.resizing || u.talk.question() != screen.SizeQuestion {
+		t.Fatal("another size is no news")
+	}
+	u.resizeAt = time.Now().Add(-time.Hour)
+	u.resized()
+	if u.resizing || u.talk.question() != screen.CursorQuestion {
+		t.Fatalf("resizing %v, asks %q", u.resizing, u.talk.question())
+	}
+	for range 100 {
+		u.answered(wrong)
+		if u.resizing {
+			u.resizeAt = time.Now().Add(-time.Hour)
+			u.resized()
+		}
+	}
+	u.answered(wrong)
+	if u.resizing {
+		t.Error("it is believed again and again")
+	}
+}
+
+// TestHoldAgain: the time that answers have runs from the last size, not from the first of a drag.
+func TestHoldAgain(t *testing.T) {
+	u, _ := atTerminal(t)
+	u.hold()
+	u.resizeAt, u.confirmed = time.Time{}, true
+	u.hold()
+	if u.resizeAt.IsZero() || u.confirmed {
+		t.Errorf("the time runs from %v, confirmed %v", u.resizeAt, u.confirmed)
+	}
+}
+
+// TestSizeBehindTheTranscript: a size that came and went while the transcript stood before the inline screen has it painted anew.
+func TestSizeBehindTheTranscript(t *testing.T) {
+	u, _ := atTerminal(t)
+	u.draw()
+	u.openTranscript()
+	u.hold()
+	u.resized()
+	if u.resizing {
+		t.Fatal("the transcript waits for answers")
+	}
+	u.closeTranscript()
+	if !u.resizing || u.moved {
+		t.Errorf("resizing %v, moved %v", u.resizing, u.moved)
+	}
+	u.resizing = false
+	u.openTranscript()
+	u.closeTranscript()
+	if u.resizing {
+		t.Error("painted anew without a new size")
+	}
+}
+
+// TestKeptKeys: what came while answers were waited for is taken by the loop, before what came later.
+func TestKeptKeys(t *testing.T) {
+	u, other := atTerminal(t)
+	u.kept = []term.Event{term.Key{Code: 'a', Text: "a"}, term.Paste{Text: "b"}, term.Key{Code: 'c', Text: "c"}}
+	if _, err := io.WriteString(other, "\x04\x1b[200~d\x1b[201~"); err != nil { // the first means nothing yet, as the line is not empty
+		t.Fatal(err)
+	}
+	u.post(func() {})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		u.loop()
+	}()
+	for typed := ""; typed != "abcd"; {
+		got := make(chan string)
+		u.post(func() { got <- u.prompt.ed.Draft().Text })
+		typed = <-got
+	}
+	u.post(func() { u.quit = true })
+	<-done
+}
