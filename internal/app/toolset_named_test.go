@@ -3,9 +3,12 @@ package app
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"lathe/internal/tool"
 	"lathe/internal/tool/webfetch"
 )
 
@@ -17,6 +20,7 @@ func TestToolsAsTheEnvironmentWants(t *testing.T) {
 	t.Setenv("CLAUDE_CODE_GLOB_NO_IGNORE", "0")
 	t.Setenv("CLAUDE_CODE_GLOB_TIMEOUT_SECONDS", "7")
 	t.Setenv("BASH_DEFAULT_TIMEOUT_MS", "2400000")
+	t.Setenv("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS", "1e2")
 	base := t.TempDir()
 	settings := filepath.Join(base, "settings.json")
 	if err := os.WriteFile(settings, []byte(`{"bashOutputMaxChars": 50000}`), 0o600); err != nil {
@@ -35,6 +39,17 @@ func TestToolsAsTheEnvironmentWants(t *testing.T) {
 	g := r.globDeps(r.tools.workspace)
 	if !g.SkipHidden || !g.RespectIgnore || g.Timeout != 7*time.Second {
 		t.Errorf("%+v", g)
+	}
+	long := filepath.Join(base, "long.txt")
+	if err := os.WriteFile(long, []byte(strings.Repeat("some words\n", 200)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := r.tools.read.Plan(t.Context(), tool.Call{Input: []byte(`{"file_path":` + strconv.Quote(long) + `}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := plan.Run(t.Context(), nil); err != nil || !strings.Contains(res.Blocks[0].Text, "cut at the limit of tokens") {
+		t.Errorf("Read: %+v, %v", res, err)
 	}
 	if n := r.outputChars(); n != 50000 {
 		t.Errorf("output: %d", n)
