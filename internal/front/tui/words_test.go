@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"lathe/internal/perm"
 )
@@ -96,5 +97,30 @@ func TestPreviewLeavesOutMarks(t *testing.T) {
 		{"role": "user", "text": "<bash-input>ls</bash-input>\n<bash-stdout>a</bash-stdout>"}, {"role": "assistant", "text": "[Request interrupted by user]"}]}`))
 	if strings.Join(got, "|") != "❯ go|! ls|  [Request interrupted by user]" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A list that typing leaves nothing of says that nothing was found, not that there was nothing.
+func TestEmptyAndNothingFound(t *testing.T) {
+	p := newPicker("A list", []entry{{name: "one"}}, nil)
+	p.empty = "there is none"
+	if p.ed.Insert("zz"); p.nothing() != "nothing found" {
+		t.Errorf("%q", p.nothing())
+	}
+	p = newPicker("A list", nil, nil)
+	p.empty = "there is none"
+	if p.nothing() != "there is none" {
+		t.Errorf("%q", p.nothing())
+	}
+}
+
+// Why a call failed wraps at words; what a command printed is shown as it came.
+func TestRefusalsWrapAtWords(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	for name, want := range map[string]bool{"Write": true, "Bash": false} {
+		if l := u.resultText(&item{kind: kindTool, name: name, isError: true, text: "the user refused this call"}, false); l[0].Prose != want {
+			t.Errorf("%s: %+v", name, l[0])
+		}
 	}
 }
