@@ -136,4 +136,7 @@ func TestBudget(t *testing.T) {
 	if n := b.Take(8); n != 4 {
 		t.Errorf("%d are there", n)
 	}
+	if b.Return(9); b.Take(8) != 4 {
+		t.Error("more came back than a session may make")
+	}
 }
