@@ -67,7 +67,7 @@ func (r *run) searchWeb(ctx context.Context, q websearch.Query) (blocks []msg.Bl
 		if req.ServerTools, err = serverSearch(q, q.Most-searches); err != nil {
 			return blocks, searches, err
 		}
-		stop, made, err := r.searchStep(ctx, req, &blocks, token.Counter{New: info.NewTokenizer})
+		stop, made, err := r.searchStep(ctx, req, &blocks, q.Most-searches, token.Counter{New: info.NewTokenizer})
 		searches += made
 		if err != nil {
 			return blocks, searches, err
@@ -79,13 +79,13 @@ func (r *run) searchWeb(ctx context.Context, q websearch.Query) (blocks []msg.Bl
 	}
 }
 
-// searchStep makes one call and adds what came to blocks.
-func (r *run) searchStep(ctx context.Context, req *provider.Request, blocks *[]msg.Block, count token.Counter) (stop string, searches int, err error) {
+// searchStep makes one call, for at most some searches, and adds what came to blocks.
+func (r *run) searchStep(ctx context.Context, req *provider.Request, blocks *[]msg.Block, most int, count token.Counter) (stop string, searches int, err error) {
 	prompt := searchPrompt
 	for _, m := range req.Messages {
 		prompt += count.Blocks(m.Content)
 	}
-	done, err := r.ledger.Allow(req.Model, prompt, req.MaxTokens, 1)
+	done, err := r.ledger.Allow(req.Model, prompt, req.MaxTokens, most) // it may make them all
 	if err != nil {
 		return "", 0, err
 	}

@@ -37,9 +37,9 @@ func (l *Ledger) Used() float64 {
 	return spent
 }
 
-// Allow is asked before a call outside the main loop, with its prompt's size in tokens and how many searches of the web it is
-// taken to make. It refuses the call when what
-// was spent, what is set aside and the call's price are over the dollar budget, which the main loop and such calls share.
+// Allow is asked before a call outside the main loop, with its prompt's size in tokens and how many searches of the web it may
+// make. It refuses the call when what was spent, what is set aside and the call's price are over the dollar budget, which the
+// main loop and such calls share.
 // The price is set aside until done is called, once the answer is counted or will not come.
 func (l *Ledger) Allow(model string, prompt, maxOutput, searches int) (done func(), err error) {
 	l.mu.Lock()

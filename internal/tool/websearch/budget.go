@@ -49,7 +49,7 @@ func (b *Budget) refill() {
 
 // spent says that nothing is left.
 func (b *Budget) spent() string {
-	text := fmt.Sprintf("No search was made: this session has used its %d web searches (CLAUDE_CODE_MAX_WEB_SEARCHES_PER_SESSION).", b.max)
+	text := fmt.Sprintf("No search was made: this session has used up its web searches (%d, CLAUDE_CODE_MAX_WEB_SEARCHES_PER_SESSION).", b.max)
 	if b.perHour > 0 {
 		text += fmt.Sprintf(" %d more come back each hour.", b.perHour)
 	}

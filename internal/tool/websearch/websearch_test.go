@@ -125,7 +125,7 @@ func TestBudget(t *testing.T) {
 	}
 	call(t, tl, `{"query":"x"}`) // the 3 that are left
 	res := call(t, tl, `{"query":"x"}`)
-	if calls != 2 || res.IsError || !strings.Contains(msg.JoinText(res.Blocks), "has used its 4 web searches") {
+	if calls != 2 || res.IsError || !strings.Contains(msg.JoinText(res.Blocks), "has used up its web searches (4, ") {
 		t.Errorf("%d calls, %v", calls, res)
 	}
 	now = now.Add(36 * time.Second) // one of 100 an hour
