@@ -191,7 +191,7 @@ func (r *run) checkMemory() check {
 	for _, f := range files {
 		sum += c.Text(f.Text)
 	}
-	text := fmt.Sprintf("%d instruction files, about %s tokens with every call", len(files), event.Thousands(sum))
+	text := fmt.Sprintf("%s, about %s tokens with every call", count(len(files), "instruction file", "instruction files"), event.Thousands(sum))
 	if sum > memoryMuch {
 		return check{checkNote, "memory", text + ": shorten them (/memory)"}
 	}

@@ -182,18 +182,6 @@ func (u *ui) ready(e event.Ready) {
 	}
 }
 
-func (u *ui) state(s string) {
-	if s == "running" {
-		u.work.running = true
-		return
-	}
-	u.closeStream()
-	u.withdrawAll()
-	u.work = work{tools: slices.DeleteFunc(u.work.tools, func(t *toolRun) bool { return t.id != u.shellID })} // the person's own goes on
-	u.refresh()
-	u.attention("Lathe is done")
-}
-
 func (u *ui) tool(id string) *toolRun {
 	for _, t := range u.work.tools {
 		if t.id == id {

@@ -141,6 +141,9 @@ func (u *ui) again(name, hint string) bool {
 	return false
 }
 
+// stoppingHint stands until the turn has stopped.
+const stoppingHint = "stopping · ctrl+c again leaves Lathe"
+
 // ctrlC closes what is open, stops what runs, clears what is typed, and at last leaves.
 func (u *ui) ctrlC() {
 	switch {
@@ -152,7 +155,7 @@ func (u *ui) ctrlC() {
 	case u.shellID != "":
 		u.stopShell()
 	case u.work.running:
-		if u.again("ctrl+c", "stopping · ctrl+c again leaves Lathe") {
+		if u.again("ctrl+c", stoppingHint) {
 			u.quit = true
 			return
 		}

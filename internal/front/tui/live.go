@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,22 @@ const (
 	// maxTodosKept are the entries of a to-do list that stand in the conversation.
 	maxTodosKept = 10
 )
+
+// state takes whether a turn runs.
+func (u *ui) state(s string) {
+	if s == "running" {
+		u.work.running = true
+		return
+	}
+	u.closeStream()
+	u.withdrawAll()
+	if u.hint == stoppingHint {
+		u.hint = ""
+	}
+	u.work = work{tools: slices.DeleteFunc(u.work.tools, func(t *toolRun) bool { return t.id != u.shellID })} // the person's own goes on
+	u.refresh()
+	u.attention("Lathe is done")
+}
 
 // picture is what the inline screen shows next.
 func (u *ui) picture() screen.Frame {

@@ -58,3 +58,18 @@ func TestWaitingForAnAnswer(t *testing.T) {
 	u.uncalled("b")
 	says("answering")
 }
+
+// What is said while a turn is stopped goes when it has stopped.
+func TestStoppingHintGoes(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	u := bare(&now)
+	u.work.running = true
+	u.ctrlC()
+	if u.hint != stoppingHint {
+		t.Fatalf("the hint is %q", u.hint)
+	}
+	u.state("idle")
+	if u.hint != "" {
+		t.Errorf("the hint stays: %q", u.hint)
+	}
+}
