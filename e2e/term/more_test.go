@@ -28,25 +28,25 @@ func TestPlanDialog(t *testing.T) {
 }
 
 func TestPlanEditedAndRefused(t *testing.T) {
-	plan := answer(fakeapi.Call("ExitPlanMode", map[string]any{"plan": "Paint it red"}))
-	r := newRig(t, fakeapi.Sequence(plan, plan, fakeapi.Text("Off we go.")))
+	plan := func(text string) fakeapi.Answer {
+		return answer(fakeapi.Call("ExitPlanMode", map[string]any{"plan": text}))
+	}
+	r := newRig(t, fakeapi.Sequence(plan("Paint it red"), plan("Paint it green"), fakeapi.Text("Off we go.")))
 	r.env = append(r.env, "EDITOR=fake-editor")
 	s := r.start(80, 30, "--permission-mode", "plan")
 	s.waitFor("plan mode on")
 	s.keys("go<enter>")
 	s.waitFor("Carry out this plan?")
 	s.keys("<down><down><tab>blue instead<enter>")
-	s.until("another plan", func(text string) bool {
-		return len(r.api.Requests()) == 2 && strings.Contains(text, "Carry out this plan?")
-	})
+	s.waitFor("Carry out this plan?", "Paint it green")
 	if body := string(r.api.Requests()[1].Body); !strings.Contains(body, "blue instead") {
 		t.Errorf("the comment was not sent:\n%s", body)
 	}
 	s.keys("<c-g>")
-	s.waitFor("Paint it red EDITED")
+	s.waitFor("Paint it green EDITED")
 	s.keys("y")
 	s.waitFor("Off we go.")
-	if body := string(r.api.Requests()[2].Body); !strings.Contains(body, "Paint it red EDITED") {
+	if body := string(r.api.Requests()[2].Body); !strings.Contains(body, "Paint it green EDITED") {
 		t.Errorf("the changed plan was not sent:\n%s", body)
 	}
 }
