@@ -102,14 +102,11 @@ func (s *Inline) viewIf(wrapped bool, cols, rows int, sure bool) view {
 		v.covered = ours+v.height > rows || s.printed+drawn >= max(s.height, rows)
 	default:
 		v.covered = ours+v.height > rows // else the terminal may have brought back what stood there before us
-		if rows < s.height {             // some terminals cut the rows below the cursor instead of scrolling
-			room += drawn - s.at - 1
-		}
-		if !sure { // where our rows stand is not known
+		if !sure {                       // where our rows stand is not known
 			room = rows
-			if rows < s.height {
-				room += drawn - s.at - 1
-			}
+		}
+		if rows < s.height { // some terminals cut the rows below the cursor instead of scrolling
+			room += drawn - s.at - 1
 		}
 	}
 	v.from, v.hidden = s.seen(room, at, wrapped)
